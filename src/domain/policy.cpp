@@ -1,0 +1,253 @@
+#include "domain/policy.h"
+
+#include <algorithm>
+#include <boost/json/value.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "base/hash.h"
+
+namespace holdfast::domain {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+constexpr std::size_t kLongestSchedule = 32;
+constexpr std::uint16_t kMostAttempts = 1000;
+constexpr Duration kLongestDelay = std::chrono::days{30};
+
+std::string format_number(double value) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    return {text.data(), end};
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return ec == std::errc{} && end == text.data() + text.size();
+}
+
+/// Splits "a,b,c"; an empty text has one empty part.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const std::size_t at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) return parts;
+        text.remove_prefix(at + 1);
+    }
+}
+
+std::string_view to_string(Ending e) {
+    return e == Ending::fail ? "fail" : "suspend";
+}
+
+bool parse_ending(std::string_view text, Ending& ending) {
+    ending = text == "fail" ? Ending::fail : Ending::suspend;
+    return text == to_string(ending);
+}
+
+bool parse_setting(std::string_view name, std::string_view value, Policy& p) {
+    const auto duration = [&](Duration& d) {
+        const auto parsed = parse_duration(value);
+        if (parsed) d = *parsed;
+        return parsed.has_value();
+    };
+    if (name == "max") return parse_number(value, p.max);
+    if (name == "poison") return parse_number(value, p.poison);
+    if (name == "factor") return parse_number(value, p.backoff.factor);
+    if (name == "jitter") return parse_number(value, p.backoff.jitter);
+    if (name == "exhausted") return parse_ending(value, p.on_exhausted);
+    if (name == "timeout") return parse_ending(value, p.on_timeout);
+    if (name == "base") return duration(p.backoff.base);
+    if (name == "cap") return duration(p.backoff.max);
+    if (name == "within") return duration(p.timeout);
+    if (name == "outage") {
+        p.on_outage = value == "hold" ? OnOutage::hold : OnOutage::count;
+        return value == "hold" || value == "count";
+    }
+    if (name != "schedule") return false;
+    p.backoff.schedule.clear();
+    return std::ranges::all_of(split(value, ','), [&](std::string_view part) {
+        const auto delay = parse_duration(part);
+        if (delay) p.backoff.schedule.push_back(*delay);
+        return delay.has_value();
+    });
+}
+
+Result<Duration> read_delay(const json::value& value, std::string_view field) {
+    if (!value.is_string()) return invalid(field, "must be a duration as text, like \"30s\"");
+    const auto delay = parse_duration(value.get_string());
+    if (!delay) return invalid(field, delay.error().detail);
+    if (*delay > kLongestDelay) return invalid(field, "is longer than 30d");
+    return *delay;
+}
+
+Result<double> read_number(const json::value& value, std::string_view field, double least,
+                           double most) {
+    if (!value.is_number()) return invalid(field, "must be a number");
+    const auto number = value.to_number<double>();
+    if (!(number >= least && number <= most))
+        return invalid(field,
+                       "must be between " + format_number(least) + " and " + format_number(most));
+    return number;
+}
+
+Result<std::vector<Duration>> read_schedule(const json::value& value) {
+    const std::string_view field = "retry.policy.schedule";
+    const auto* items = value.if_array();
+    if (items == nullptr || items->empty() || items->size() > kLongestSchedule)
+        return invalid(field, "must be a list of 1 to 32 durations");
+    std::vector<Duration> schedule;
+    for (const json::value& item : *items) {
+        TRY(schedule.emplace_back(), read_delay(item, field));
+    }
+    return schedule;
+}
+
+Result<Backoff> read_backoff(const json::object& object) {
+    Backoff b;
+    for (const auto& [name, value] : object) {
+        if (name == "schedule") {
+            TRY(b.schedule, read_schedule(value));
+        } else if (name == "base") {
+            TRY(b.base, read_delay(value, "retry.policy.base"));
+        } else if (name == "max") {
+            TRY(b.max, read_delay(value, "retry.policy.max"));
+        } else if (name == "factor") {
+            TRY(b.factor, read_number(value, "retry.policy.factor", 1, 100));
+        } else if (name == "jitter") {
+            TRY(b.jitter, read_number(value, "retry.policy.jitter", 0, 1));
+        } else {
+            return invalid("retry.policy." + std::string(name), "is not a field of a retry policy");
+        }
+    }
+    const bool exponential =
+        object.contains("base") || object.contains("max") || object.contains("factor");
+    if (exponential == object.contains("schedule"))
+        return invalid("retry.policy", "must have either schedule, or base, factor and max");
+    return b;
+}
+
+Result<> read_preset(std::string_view name, std::string_view field, Policy& policy) {
+    auto named = preset(name);
+    if (!named) return invalid(field, named.error().detail);
+    named->timeout = policy.timeout;
+    policy = *std::move(named);
+    return {};
+}
+
+}  // namespace
+
+Duration backoff(const Backoff& b, std::uint32_t failures, const Uuid& id) {
+    const std::uint32_t n = std::max(failures, 1U);
+    Duration delay = b.max;
+    if (!b.schedule.empty()) {
+        delay = b.schedule[std::min<std::size_t>(n, b.schedule.size()) - 1];
+    } else {
+        const double exact = static_cast<double>(b.base.count()) * std::pow(b.factor, n - 1);
+        if (exact < static_cast<double>(b.max.count())) delay = Duration{std::llround(exact)};
+    }
+    const double chance = Rng(mix(id.high) ^ id.low ^ n).unit();
+    return Duration{std::llround(static_cast<double>(delay.count()) * (1 - b.jitter * chance))};
+}
+
+const std::vector<Preset>& presets() {
+    static const std::vector<Preset> all{
+        {"workflow", {.on_outage = OnOutage::hold}},
+        {"ingest", {.backoff = {}, .max = 10}},
+        {"outbox", {.backoff = {}, .max = 10}},
+        {"external",
+         {.backoff = {.schedule = {30s, 60s, 120s}, .jitter = 0.2},
+          .max = 0,
+          .on_timeout = Ending::fail,
+          .on_outage = OnOutage::hold}},
+    };
+    return all;
+}
+
+Result<Policy> preset(std::string_view name) {
+    for (const Preset& p : presets()) {
+        if (p.name == name) return p.policy;
+    }
+    return refuse(Code::invalid_argument,
+                  "'" + std::string(name.substr(0, 64)) +
+                      "' is not a retry preset; there are workflow, ingest, outbox and external");
+}
+
+std::string format_policy(const Policy& p) {
+    std::string text = "max=" + std::to_string(p.max) + ";poison=" + std::to_string(p.poison);
+    if (p.backoff.schedule.empty()) {
+        text += ";base=" + format_duration(p.backoff.base) +
+                ";factor=" + format_number(p.backoff.factor) +
+                ";cap=" + format_duration(p.backoff.max);
+    } else {
+        text += ";schedule=";
+        for (const Duration delay : p.backoff.schedule) text += format_duration(delay) + ',';
+        text.pop_back();
+    }
+    text += ";jitter=" + format_number(p.backoff.jitter);
+    text.append(";exhausted=").append(to_string(p.on_exhausted));
+    text.append(";timeout=").append(to_string(p.on_timeout));
+    text.append(";outage=").append(p.on_outage == OnOutage::hold ? "hold" : "count");
+    if (p.timeout > Duration{0}) text += ";within=" + format_duration(p.timeout);
+    return text;
+}
+
+Result<Policy> parse_policy(std::string_view text) {
+    Policy p;
+    p.backoff = {};
+    for (const std::string_view part : split(text, ';')) {
+        const std::size_t equals = part.find('=');
+        if (equals == std::string_view::npos ||
+            !parse_setting(part.substr(0, equals), part.substr(equals + 1), p))
+            return refuse(Code::invalid_argument,
+                          "'" + std::string(part) + "' is no part of a retry policy");
+    }
+    return p;
+}
+
+Result<> read_retry(const Json& retry, Policy& policy) {
+    const json::value value = retry.value();
+    if (const auto* name = value.if_string()) return read_preset(*name, "retry", policy);
+    const auto* object = value.if_object();
+    if (object == nullptr) return invalid("retry", "must be a preset's name or an object");
+    if (const auto* spec = object->if_contains("policy")) {
+        if (const auto* name = spec->if_string()) {
+            TRY_VOID(read_preset(*name, "retry.policy", policy));
+        } else if (const auto* fields = spec->if_object()) {
+            TRY(policy.backoff, read_backoff(*fields));
+        } else {
+            return invalid("retry.policy", "must be a preset's name or an object");
+        }
+    }
+    for (const auto& [name, given] : *object) {
+        if (name == "max") {
+            TRY(const double max, read_number(given, "retry.max", 0, kMostAttempts));
+            if (max != std::floor(max)) return invalid("retry.max", "must be a whole number");
+            policy.max = static_cast<std::uint16_t>(max);
+        } else if (name != "policy") {
+            return invalid("retry." + std::string(name), "is not a field of retry");
+        }
+    }
+    return {};
+}
+
+Json backoff_json(const Backoff& b) {
+    json::object object;
+    if (b.schedule.empty()) {
+        object["base"] = format_duration(b.base);
+        object["factor"] = b.factor;
+        object["max"] = format_duration(b.max);
+    } else {
+        json::array schedule;
+        for (const Duration delay : b.schedule) schedule.emplace_back(format_duration(delay));
+        object["schedule"] = std::move(schedule);
+    }
+    object["jitter"] = b.jitter;
+    return Json::of(object);
+}
+
+}  // namespace holdfast::domain
