@@ -1,7 +1,9 @@
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# One code model for libraries, programs and precompiled headers: clang refuses to mix them.
+add_compile_options(-fPIE)
+add_link_options(-pie)
 
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19)
   message(FATAL_ERROR "Holdfast builds with clang 19 or newer (use a preset: cmake --preset release)")

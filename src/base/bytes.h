@@ -1,26 +1,54 @@
 // Opaque bytes that several holders may share: a body is written once and then only handed around.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
 #include <string_view>
+#include <utility>
 
 namespace holdfast {
 
+/// Immutable, shared by copying, one pointer wide. Copies may live on different threads.
 class Bytes {
   public:
     Bytes() = default;
-    explicit Bytes(std::string text)
-        : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
+    explicit Bytes(std::string_view text) {
+        if (text.empty()) return;
+        block_ = static_cast<Block*>(::operator new(sizeof(Block) + text.size()));
+        new (block_) Block{.holders = 1, .size = text.size()};
+        std::memcpy(block_->text(), text.data(), text.size());
+    }
+    Bytes(const Bytes& other) : block_(other.block_) {
+        if (block_ != nullptr) block_->holders.fetch_add(1, std::memory_order_relaxed);
+    }
+    Bytes(Bytes&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+    Bytes& operator=(Bytes other) noexcept {
+        std::swap(block_, other.block_);
+        return *this;
+    }
+    ~Bytes() {
+        if (block_ != nullptr && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            ::operator delete(block_);
+    }
 
-    std::string_view view() const { return text_ ? std::string_view(*text_) : std::string_view{}; }
+    std::string_view view() const {
+        return block_ == nullptr ? std::string_view{}
+                                 : std::string_view(block_->text(), block_->size);
+    }
     std::size_t size() const { return view().size(); }
-    bool empty() const { return text_ == nullptr; }
+    bool empty() const { return block_ == nullptr; }
 
     friend bool operator==(const Bytes& a, const Bytes& b) { return a.view() == b.view(); }
 
   private:
-    std::shared_ptr<const std::string> text_;
+    struct Block {
+        std::atomic<std::uint32_t> holders;
+        std::uint64_t size;
+        char* text() { return reinterpret_cast<char*>(this + 1); }  // the bytes follow the block
+    };
+    Block* block_ = nullptr;
 };
 
 }  // namespace holdfast

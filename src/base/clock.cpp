@@ -1,9 +1,16 @@
 #include "base/clock.h"
 
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace holdfast {
+namespace {
+
+// A steady clock counts nanoseconds: it cannot hold every Time, and nobody waits so long.
+constexpr Duration kLongestWait = std::chrono::days{36500};
+
+}  // namespace
 
 SystemClock::SystemClock()
     : wall_at_start_(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now())),
@@ -15,13 +22,14 @@ Time SystemClock::now() const {
 }
 
 void SystemClock::arm(asio::steady_timer& timer, Time when) {
-    timer.expires_at(steady_at_start_ + (when - wall_at_start_));
+    timer.expires_at(steady_at_start_ +
+                     (std::min(when, wall_at_start_ + kLongestWait) - wall_at_start_));
 }
 
 void SystemClock::disarm(asio::steady_timer&) {}
 
-Alarm::Alarm(Clock& clock, asio::any_io_executor executor)
-    : clock_(clock), timer_(std::move(executor)) {}
+Alarm::Alarm(Clock& clock, const asio::any_io_executor& executor)
+    : clock_(clock), timer_(executor) {}
 
 Alarm::~Alarm() {
     clock_.disarm(timer_);

@@ -34,7 +34,7 @@ class SystemClock final : public Clock {
 /// A wait that somebody else may end early. One waiter at a time; not thread-safe.
 class Alarm {
   public:
-    Alarm(Clock& clock, asio::any_io_executor executor);
+    Alarm(Clock& clock, const asio::any_io_executor& executor);
     ~Alarm();
     Alarm(const Alarm&) = delete;
     Alarm& operator=(const Alarm&) = delete;

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <utility>
 
 namespace holdfast {
 namespace {
@@ -24,6 +25,34 @@ void count(const json::value& value, Census& census) {
     } else if (const auto* number = value.if_double()) {
         census.finite = census.finite && std::isfinite(*number);
     }
+}
+
+/// Bytes of the UTF-8 character that begins `text`; 0 when none does.
+std::size_t utf8_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char lead = byte(0);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
+    // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
+    const unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const unsigned char most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (byte(1) < least || byte(1) > most) return 0;
+    for (std::size_t i = 2; i < length; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80U) return 0;
+    }
+    return length;
+}
+
+/// The text with U+FFFD in the place of each byte that is no UTF-8.
+std::string repaired(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        out += length > 0 ? text.substr(0, length) : "\xef\xbf\xbd";
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return out;
 }
 
 /// Past the closing quote of the string that opens at `text[at]`. The text is valid JSON.
@@ -74,6 +103,67 @@ std::size_t after_value(std::string_view text, std::size_t at) {
     return at;
 }
 
+/// Rewrites one valid JSON text, from its own letters: a number that no machine word holds keeps
+/// all its digits.
+class Canonical {
+  public:
+    explicit Canonical(std::string_view text) : text_(text) {}
+
+    std::string value() {
+        if (text_[at_] == '{') return object();
+        if (text_[at_] == '[') return array();
+        return scalar();
+    }
+
+  private:
+    std::string object() {
+        std::vector<std::pair<std::string, std::string>> members;
+        for (advance(1); text_[at_] != '}'; advance(0)) {
+            if (text_[at_] == ',') advance(1);
+            std::string name(json::parse(token()).get_string());
+            advance(0);
+            advance(1);  // the colon
+            members.emplace_back(std::move(name), value());
+        }
+        ++at_;
+        std::ranges::sort(members);
+        std::string out = "{";
+        for (const auto& [name, text] : members) {
+            if (out.size() > 1) out += ',';
+            out += Json::quoted(name).text() + ':' + text;
+        }
+        return out += '}';
+    }
+
+    std::string array() {
+        std::string out = "[";
+        for (advance(1); text_[at_] != ']'; advance(0)) {
+            if (text_[at_] == ',') advance(1);
+            if (out.size() > 1) out += ',';
+            out += value();
+        }
+        ++at_;
+        return out += ']';
+    }
+
+    std::string scalar() {
+        const std::string_view text = token();
+        const json::value value = json::parse(text);
+        const bool long_integer =
+            value.is_double() && text.find_first_of(".eE") == std::string_view::npos;
+        return long_integer ? std::string(text) : json::serialize(value);
+    }
+
+    std::string_view token() {
+        const std::size_t begin = std::exchange(at_, after_value(text_, at_));
+        return text_.substr(begin, at_ - begin);
+    }
+    void advance(std::size_t n) { at_ = skip_space(text_, at_ + n); }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
 }  // namespace
 
 Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) {
@@ -114,7 +204,7 @@ Json Json::quoted(std::string_view text) {
     const bool plain = std::ranges::all_of(
         text, [](char c) { return c >= ' ' && c != '"' && c != '\\' && c != '\x7f'; });
     if (plain) return Json('"' + std::string(text) + '"');
-    return Json(json::serialize(json::string_view(text.data(), text.size())));
+    return Json(json::serialize(json::string_view(repaired(text))));
 }
 
 json::value Json::value() const {
@@ -126,7 +216,7 @@ json::value Json::value() const {
 std::vector<Json::Member> Json::members() const {
     std::vector<Member> found;
     const std::string_view text = text_;
-    if (text.front() != '{') return found;
+    if (!text.starts_with('{')) return found;
     for (std::size_t at = skip_space(text, 1); text[at] != '}';) {
         if (text[at] == ',') at = skip_space(text, at + 1);
         const std::size_t name_end = after_string(text, at);
@@ -165,29 +255,8 @@ Json JsonObject::done() {
     return Json(std::move(text_));
 }
 
-std::string canonical(const json::value& value) {
-    std::string out;
-    if (const auto* object = value.if_object()) {
-        std::vector<const json::key_value_pair*> pairs;
-        for (const auto& pair : *object) pairs.push_back(&pair);
-        std::ranges::sort(pairs, {},
-                          [](const auto* pair) { return std::string_view(pair->key()); });
-        out += '{';
-        for (const auto* pair : pairs) {
-            if (out.size() > 1) out += ',';
-            out += Json::quoted(pair->key()).text() + ':' + canonical(pair->value());
-        }
-        return out += '}';
-    }
-    if (const auto* array = value.if_array()) {
-        out += '[';
-        for (const auto& item : *array) {
-            if (out.size() > 1) out += ',';
-            out += canonical(item);
-        }
-        return out += ']';
-    }
-    return json::serialize(value);
+std::string canonical(const Json& json) {
+    return Canonical(json.text()).value();
 }
 
 }  // namespace holdfast

@@ -31,6 +31,8 @@ class Json {
     /// else.
     static Json stored(std::string_view text);
     static Json of(const boost::json::value& value);
+    /// A string. What is no UTF-8 in `text` becomes U+FFFD: an error message cut in the middle of a
+    /// character must still be sent.
     static Json quoted(std::string_view text);
 
     const std::string& text() const { return text_; }
@@ -76,7 +78,8 @@ class JsonObject {
     std::string text_ = "{";
 };
 
-/// The same value with sorted keys and no white space: equal values give equal texts.
-std::string canonical(const boost::json::value& value);
+/// The same value with sorted keys and no white space: equal values give equal texts, and integers
+/// of any length that differ give texts that differ.
+std::string canonical(const Json& json);
 
 }  // namespace holdfast

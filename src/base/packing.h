@@ -46,13 +46,13 @@ class Unpacker {
             value |= std::uint64_t{byte & 0x7fU} << shift;
             if (byte < 0x80) return value;
         }
-        ok_ = false;
+        give_up();
         return 0;
     }
     std::string_view text() {
         const std::uint64_t size = number();
         if (size > in_.size()) {
-            ok_ = false;
+            give_up();
             return {};
         }
         const std::string_view value = in_.substr(0, size);
@@ -61,6 +61,11 @@ class Unpacker {
     }
 
   private:
+    void give_up() {
+        ok_ = false;
+        in_ = {};
+    }
+
     std::string_view in_;
     bool ok_ = true;
 };

@@ -30,6 +30,7 @@ TaskGroup::~TaskGroup() {
 }
 
 void TaskGroup::spawn(Async<void> work) {
+    if (stopping_) return;  // nobody would ask it to leave, and stop() would wait for it
     const auto child = children_.emplace(children_.end());
     auto left = [this, child](std::exception_ptr failure) {
         children_.erase(child);

@@ -19,6 +19,7 @@ class TaskGroup {
     TaskGroup(const TaskGroup&) = delete;
     TaskGroup& operator=(const TaskGroup&) = delete;
 
+    /// After `stop()` was called nothing is started any more: `work` is dropped.
     void spawn(Async<void> work);
     /// True from the moment `stop()` is called: loops look here before each round.
     bool stopping() const { return stopping_; }

@@ -30,7 +30,7 @@ constexpr Time earlier(Time a, Time b) {
 Result<Duration> parse_duration(std::string_view text);
 std::string format_duration(Duration d);
 
-/// RFC 3339 with `Z` or an offset; at most microseconds. Years 1970 to 2999.
+/// RFC 3339 with `Z` or an offset; what is finer than a microsecond is cut off. Years 1970 to 2999.
 Result<Time> parse_time(std::string_view text);
 /// RFC 3339, UTC, milliseconds: "2026-11-15T23:37:11.042Z".
 std::string format_time(Time t);

@@ -87,6 +87,8 @@ struct Note {
     Bytes data;
 };
 
+/// Names of counters, permits and bindings are the same everywhere: the partition says where they
+/// live, it does not tell two of one name apart.
 struct Change {
     Partition partition{};  ///< All that it touches lives here.
     std::uint64_t nonce = 0;

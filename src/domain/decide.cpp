@@ -8,6 +8,12 @@
 namespace holdfast::domain {
 namespace {
 
+/// These counts stay at their end rather than begin again: what never stops failing or signalling
+/// must not look new.
+void count_up(std::uint16_t& count) {
+    if (count < UINT16_MAX) ++count;
+}
+
 // ---- the worker that holds it ----
 
 /// Whether `fence` may speak for the task now. `call` is what the caller wants to do, so that its
@@ -79,7 +85,7 @@ Decision on(const Record& record, const Fail& fail, Time now) {
     draft.by(h.worker).ended(Event::failed);
     if (h.cancel_requested) return std::move(draft).move(Event::cancelled, State::cancelled);
 
-    if (!uncounted) ++draft.header().retry_count;
+    if (!uncounted) count_up(draft.header().retry_count);
     const bool used_up = policy.max != 0 && draft.header().retry_count >= policy.max;
     if (fail.failure.kind == ErrorKind::permanent || (used_up && !uncounted))
         return std::move(draft).move(Event::failed, parked_as(policy.on_exhausted));
@@ -117,7 +123,7 @@ Decision on(const Record& record, const Checkpoint& checkpoint, Time now) {
     Draft draft(record, now);
     draft.by(h.worker).saying(checkpoint.stage);
     if (!checkpoint.written) {
-        ++draft.header().checkpoints;
+        count_up(draft.header().checkpoints);
         draft.append(kCheckpointLog, checkpoint.stage, checkpoint.data, Append::Existing::refuse);
     } else if (!h.cancel_requested && !h.pause_requested) {
         return std::unexpected(Refusal::already);
@@ -135,7 +141,7 @@ Decision on_lease_ended(const Record& record, Time now) {
     const Header& h = record.header;
     const Policy policy = policy_of(h);
     Draft draft(record, now);
-    ++draft.header().crashes;
+    count_up(draft.header().crashes);
     draft.by(h.worker).ended(Event::lease_ended);
     const Failure crash{
         ErrorKind::crash, "the worker was not heard of before its lease ended", {}, {}};
@@ -161,9 +167,9 @@ Decision on(const Record& record, const Tick&, Time now) {
         const Failure late{ErrorKind::timeout, "the task's deadline passed", {}, {}};
         draft.header().fingerprint = fingerprint(h.type, late);
         draft.set_error(late);
-        return std::move(draft)
-            .ended(Event::timed_out)
-            .move(Event::timed_out, parked_as(policy_of(h).on_timeout));
+        draft.ended(Event::timed_out);
+        if (h.cancel_requested) return std::move(draft).move(Event::cancelled, State::cancelled);
+        return std::move(draft).move(Event::timed_out, parked_as(policy_of(h).on_timeout));
     }
     if (h.is_held() && past(h.lease_until)) return on_lease_ended(record, now);
     if (is_timed(h.state) && past(h.due_at))
@@ -176,7 +182,7 @@ Decision on(const Record& record, const Signal& signal, Time now) {
     if (h.state == State::none) return std::unexpected(Refusal::not_found);
     if (is_final(h.state)) return std::unexpected(Refusal::wrong_state);
     Draft draft(record, now);
-    ++draft.header().signals;
+    count_up(draft.header().signals);
     draft.header().signal_pending = h.is_held();
     draft.append(kSignalLog, signal.id, signal.data, Append::Existing::refuse);
     draft.saying(signal.id);
@@ -226,10 +232,11 @@ Decision on(const Record& record, const Resume& resume, Time now) {
     Draft draft(record, now);
     draft.header().retry_count = 0;
     draft.header().crashes = 0;
-    const Duration timeout = policy_of(h).timeout;
-    if (is_parked(h.state) && timeout > Duration{0}) draft.header().deadline = now + timeout;
-    if (resume.payload) revise(draft, record, *resume.payload);
     const bool too_early = h.state == State::paused && h.due_at > now && h.attempt == 0;
+    const Duration timeout = policy_of(h).timeout;
+    if (is_parked(h.state) && timeout > Duration{0})
+        draft.header().deadline = (too_early ? h.due_at : now) + timeout;
+    if (resume.payload) revise(draft, record, *resume.payload);
     return std::move(draft).by(resume.by).move(Event::resumed,
                                                too_early ? State::waiting : State::queued);
 }
@@ -285,7 +292,7 @@ Change decide_submit(const Submission& s, const Uuid& id, Time now) {
     h.tenant = s.tenant;
     h.priority = s.priority;
     h.lease = s.lease;
-    h.gate = s.gate;
+    h.gate = s.tenant.empty() || s.gate.empty() ? s.gate : s.tenant + '/' + s.gate;
     h.gate_limit = s.gate_limit;
     h.lane_by_type = s.lane_by_type;
     h.labels = join_labels(s);

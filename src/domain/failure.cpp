@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/uuid.h"
 
 namespace holdfast::domain {
 namespace {
 
 constexpr std::size_t kFingerprintedBytes = 256;
+constexpr std::size_t kUuidSize = 36;
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -26,15 +28,33 @@ void cut(std::string& text, std::size_t limit) {
     text.resize(limit);
 }
 
-/// A word that is an id rather than a word: eight or more hexadecimal digits with a digit among
-/// them.
+/// The word, or the UUID, that begins `message`; empty when neither does.
+std::string_view leading_word(std::string_view message) {
+    if (Uuid::parse(message.substr(0, kUuidSize))) return message.substr(0, kUuidSize);
+    const auto end = std::ranges::find_if_not(message, is_word);
+    return message.substr(0, static_cast<std::size_t>(end - message.begin()));
+}
+
+/// A UUID, "0x…", or eight or more hexadecimal digits with a digit among them.
 bool looks_like_id(std::string_view word) {
-    return word.size() >= 8 && std::ranges::all_of(word, is_hex) &&
+    if (word.starts_with("0x"))
+        word.remove_prefix(2);
+    else if (word.size() < 8)
+        return false;
+    return std::ranges::all_of(word, [](char c) { return is_hex(c) || c == '-'; }) &&
            std::ranges::any_of(word, is_digit);
 }
 
-/// "v12ms" → "v#ms".
-void append_without_numbers(std::string& out, std::string_view word) {
+/// How long the quoted text is that begins `message`; 0 when none does.
+std::size_t quoted_length(std::string_view message) {
+    if (message.front() != '"' && message.front() != '\'') return 0;
+    const std::size_t close = message.find(message.front(), 1);
+    return close == std::string_view::npos ? 0 : close + 1;
+}
+
+/// "v12ms" → "v#ms", and an id → "#".
+void append_word(std::string& out, std::string_view word) {
+    if (looks_like_id(word)) word = "0";
     for (const char c : word) {
         if (!is_digit(c)) {
             out += c;
@@ -72,29 +92,19 @@ std::string normalised(std::string_view message) {
     message = message.substr(0, message.find('\n')).substr(0, kFingerprintedBytes);
     std::string out;
     while (!message.empty()) {
-        const char c = message.front();
-        if (c == '"' || c == '\'') {
-            const std::size_t close = message.find(c, 1);
-            if (close != std::string_view::npos) {
-                out += '*';
-                message.remove_prefix(close + 1);
-                continue;
-            }
-        }
-        const auto length =
-            static_cast<std::size_t>(std::ranges::find_if_not(message, is_word) - message.begin());
-        if (length == 0) {
-            out += c;
-            message.remove_prefix(1);
-            continue;
-        }
-        const std::string_view word = message.substr(0, length);
-        if (looks_like_id(word)) {
-            out += '#';
+        const std::string_view word = leading_word(message);
+        const bool apostrophe = message.front() == '\'' && !out.empty() && is_word(out.back());
+        std::size_t taken = 1;
+        if (!word.empty()) {
+            append_word(out, word);
+            taken = word.size();
+        } else if (const std::size_t quoted = apostrophe ? 0 : quoted_length(message)) {
+            out += '*';
+            taken = quoted;
         } else {
-            append_without_numbers(out, word);
+            out += message.front();
         }
-        message.remove_prefix(length);
+        message.remove_prefix(taken);
     }
     return out;
 }

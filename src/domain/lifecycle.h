@@ -187,7 +187,7 @@ inline constexpr std::array kLifecycle{
     Step{State::dispatched, Event::cancel_requested, State::dispatched},
     Step{State::accepted,   Event::cancel_requested, State::accepted},
     Step{State::running,    Event::cancel_requested, State::running},
-    Step{State::dispatched, Event::cancelled,        State::cancelled},   // at yield, fail or lease end
+    Step{State::dispatched, Event::cancelled,        State::cancelled},   // at yield, fail, lease end or deadline
     Step{State::accepted,   Event::cancelled,        State::cancelled},
     Step{State::running,    Event::cancelled,        State::cancelled},   // and at a checkpoint
 

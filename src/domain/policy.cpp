@@ -13,9 +13,16 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+// A stored policy beyond these limits cannot be read back: they may grow, never shrink.
 constexpr std::size_t kLongestSchedule = 32;
 constexpr std::uint16_t kMostAttempts = 1000;
 constexpr Duration kLongestDelay = std::chrono::days{30};
+constexpr Duration kLongestTimeout = std::chrono::days{3650};
+constexpr double kLargestFactor = 100;
+
+bool is_delay(Duration d) {
+    return d >= Duration{0} && d <= kLongestDelay;
+}
 
 std::string format_number(double value) {
     std::array<char, 32> text{};
@@ -81,25 +88,18 @@ Result<Duration> read_delay(const json::value& value, std::string_view field) {
     if (!value.is_string()) return invalid(field, "must be a duration as text, like \"30s\"");
     const auto delay = parse_duration(value.get_string());
     if (!delay) return invalid(field, delay.error().detail);
-    if (*delay > kLongestDelay) return invalid(field, "is longer than 30d");
     return *delay;
 }
 
-Result<double> read_number(const json::value& value, std::string_view field, double least,
-                           double most) {
+Result<double> read_number(const json::value& value, std::string_view field) {
     if (!value.is_number()) return invalid(field, "must be a number");
-    const auto number = value.to_number<double>();
-    if (!(number >= least && number <= most))
-        return invalid(field,
-                       "must be between " + format_number(least) + " and " + format_number(most));
-    return number;
+    return value.to_number<double>();
 }
 
 Result<std::vector<Duration>> read_schedule(const json::value& value) {
     const std::string_view field = "retry.policy.schedule";
     const auto* items = value.if_array();
-    if (items == nullptr || items->empty() || items->size() > kLongestSchedule)
-        return invalid(field, "must be a list of 1 to 32 durations");
+    if (items == nullptr || items->empty()) return invalid(field, "must be a list of durations");
     std::vector<Duration> schedule;
     for (const json::value& item : *items) {
         TRY(schedule.emplace_back(), read_delay(item, field));
@@ -117,9 +117,9 @@ Result<Backoff> read_backoff(const json::object& object) {
         } else if (name == "max") {
             TRY(b.max, read_delay(value, "retry.policy.max"));
         } else if (name == "factor") {
-            TRY(b.factor, read_number(value, "retry.policy.factor", 1, 100));
+            TRY(b.factor, read_number(value, "retry.policy.factor"));
         } else if (name == "jitter") {
-            TRY(b.jitter, read_number(value, "retry.policy.jitter", 0, 1));
+            TRY(b.jitter, read_number(value, "retry.policy.jitter"));
         } else {
             return invalid("retry.policy." + std::string(name), "is not a field of a retry policy");
         }
@@ -140,6 +140,24 @@ Result<> read_preset(std::string_view name, std::string_view field, Policy& poli
 }
 
 }  // namespace
+
+Result<> check_policy(const Policy& p) {
+    const Backoff& b = p.backoff;
+    if (b.schedule.size() > kLongestSchedule)
+        return invalid("retry.policy.schedule", "has more than 32 durations");
+    if (!std::ranges::all_of(b.schedule, is_delay))
+        return invalid("retry.policy.schedule", "has a delay that is longer than 30d");
+    if (!is_delay(b.base)) return invalid("retry.policy.base", "is longer than 30d");
+    if (!is_delay(b.max)) return invalid("retry.policy.max", "is longer than 30d");
+    if (!(b.factor >= 1 && b.factor <= kLargestFactor))
+        return invalid("retry.policy.factor", "must be between 1 and 100");
+    if (!(b.jitter >= 0 && b.jitter <= 1))
+        return invalid("retry.policy.jitter", "must be between 0 and 1");
+    if (p.max > kMostAttempts) return invalid("retry.max", "must be between 0 and 1000");
+    if (p.timeout < Duration{0} || p.timeout > kLongestTimeout)
+        return invalid("timeout", "must be between 0s and 3650d");
+    return {};
+}
 
 Duration backoff(const Backoff& b, std::uint32_t failures, const Uuid& id) {
     const std::uint32_t n = std::max(failures, 1U);
@@ -206,6 +224,7 @@ Result<Policy> parse_policy(std::string_view text) {
             return refuse(Code::invalid_argument,
                           "'" + std::string(part) + "' is no part of a retry policy");
     }
+    TRY_VOID(check_policy(p));
     return p;
 }
 
@@ -225,14 +244,15 @@ Result<> read_retry(const Json& retry, Policy& policy) {
     }
     for (const auto& [name, given] : *object) {
         if (name == "max") {
-            TRY(const double max, read_number(given, "retry.max", 0, kMostAttempts));
-            if (max != std::floor(max)) return invalid("retry.max", "must be a whole number");
+            TRY(const double max, read_number(given, "retry.max"));
+            if (!(max >= 0 && max <= kMostAttempts && max == std::floor(max)))
+                return invalid("retry.max", "must be a whole number between 0 and 1000");
             policy.max = static_cast<std::uint16_t>(max);
         } else if (name != "policy") {
             return invalid("retry." + std::string(name), "is not a field of retry");
         }
     }
-    return {};
+    return check_policy(policy);
 }
 
 Json backoff_json(const Backoff& b) {

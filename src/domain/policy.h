@@ -50,6 +50,10 @@ struct Policy {
     friend bool operator==(const Policy&, const Policy&) = default;
 };
 
+/// The limits of every number in it, also for a policy made in C++; the field is named as
+/// read_retry does.
+Result<> check_policy(const Policy& policy);
+
 /// The delay after the `failures`-th failure (1 for the first). Pure: chance is a hash of id and
 /// count.
 Duration backoff(const Backoff& b, std::uint32_t failures, const Uuid& id);

@@ -27,6 +27,8 @@ struct Key {
     friend constexpr auto operator<=>(const Key&, const Key&) = default;
 };
 
+using TaskId = Uuid;
+
 /// Grows at every claim of a record and is never used twice, even when writes were lost: see
 /// next_epoch().
 enum class Epoch : std::int64_t {};
@@ -76,7 +78,8 @@ struct Header {
     Time wake_at;      ///< The one timer of the record; set by settle(), never by hand.
     std::string queue, type, tenant;
     std::string policy;  ///< format_policy()
-    std::string gate;    ///< A permit key; tasks of one gate share a lane and its limit.
+    std::string
+        gate;  ///< A permit key ("tenant/key"); tasks of one gate share a lane and its limit.
     std::string worker;  ///< held: by whom.
     std::string labels;  ///< "\nkey=value\nkey=value\n", sorted; empty without labels.
     std::string note;    ///< The last progress note.

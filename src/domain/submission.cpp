@@ -239,7 +239,7 @@ Result<> validate(const Submission& s, Time now) {
     if (s.delay && (*s.delay < Duration{0} || *s.delay > kFarthestRun))
         return invalid("delay", "must be between 0s and 3650d");
     if (s.lease != Duration{0}) TRY_VOID(check_lease("lease", s.lease));
-    if (s.policy.timeout < Duration{0}) return invalid("timeout", "must be longer than 0s");
+    TRY_VOID(check_policy(s.policy));
     if (!s.gate.empty()) TRY_VOID(check_name("concurrency.key", s.gate));
     if (s.gate_limit > kLargestGate)
         return invalid("concurrency.limit", "must be between 1 and 100000");
@@ -247,7 +247,7 @@ Result<> validate(const Submission& s, Time now) {
 }
 
 Sha256 content_hash(const Submission& s) {
-    std::string text = R"({"payload":)" + canonical(s.payload.value()) + R"(,"queue":)" +
+    std::string text = R"({"payload":)" + canonical(s.payload) + R"(,"queue":)" +
                        Json::quoted(s.queue).text() + R"(,"run_at":)";
     text += s.run_at ? Json::quoted(format_time(*s.run_at)).text() : "null";
     text += R"(,"type":)" + Json::quoted(s.type).text() + '}';
@@ -257,6 +257,7 @@ Sha256 content_hash(const Submission& s) {
 std::optional<Partition> home_partition(const Submission& s) {
     if (!s.tenant.empty()) return partition_of(s.tenant);
     if (!s.idempotency_key.empty()) return partition_of(s.idempotency_key);
+    if (!s.gate.empty()) return partition_of(s.gate);
     return std::nullopt;
 }
 

@@ -61,7 +61,8 @@ Result<> validate(const Submission& submission, Time now);
 /// idempotency key are the same if this is.
 Sha256 content_hash(const Submission& submission);
 
-/// hash(tenant), else hash(idempotency key), else none: then any will do.
+/// hash(tenant), else hash(idempotency key), else hash(concurrency key), else none: then any will
+/// do.
 std::optional<Partition> home_partition(const Submission& submission);
 
 /// The body of a task record, and its parts.

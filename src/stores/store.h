@@ -156,51 +156,62 @@ class Store {
 
     /// Applies each Change whole or not at all, in order, independently of the others.
     ///   P1  Every put's stored version equals its expected_version, or the Change is a `conflict`;
-    ///   0 means the record must not exist. P2  A Change that is not `committed` leaves no trace:
-    ///   record, lane, timer, log, counter, binding, permit, feed. P3  A `queued` task is in the
-    ///   lane that lane_of(header) names, at its end; a task in any other state is in no lane. P4
-    ///   header.wake_at is the record's one timer; none: no timer. P5  body and outcome stay as
-    ///   they are unless given. P6  An append whose (log, owner, unique_key) exists writes nothing:
-    ///   reported in `skipped`, or the Change is a `duplicate`. P7  An add that would leave [min,
-    ///   max] makes the Change `refused`. P8  A binding that is live names another record:
-    ///   `duplicate`, with that record and its hash. One past its ttl, or of an erased record, is
-    ///   free again. P9  An acquired permit is counted against its capacity until released by the
-    ///   same (holder, epoch) or past its ttl; full: `refused`.
-    ///       Acquiring what one holds and releasing what one does not hold change nothing.
-    ///   P10 Every put writes its transition to the record's history (if `audit`) and to the feed,
-    ///   in the same step; every note to the feed. P11 Counts by (queue, type, state) and
-    ///   (fingerprint, state) always agree with the records. P12 Durable when it returns, as far as
-    ///   durability() says; nothing of it is visible before. P13 change.nonce is in the stored
-    ///   header of every record it put. P14 All puts of a Change are in change.partition, or it is
-    ///   `refused`.
+    ///       0 means the record must not exist.
+    ///   P2  A Change that is not `committed` leaves no trace: record, lane, timer, log, counter,
+    ///       binding, permit, feed.
+    ///   P3  A `queued` task is in the lane that lane_of(header) names, at its end; a task in any
+    ///       other state is in no lane.
+    ///   P4  header.wake_at is the record's one timer; none: no timer.
+    ///   P5  body and outcome stay as they are unless given.
+    ///   P6  An append whose (log, owner, unique_key) exists writes nothing: reported in `skipped`,
+    ///       or the Change is a `duplicate`.
+    ///   P7  An add that would leave [min, max] makes the Change `refused`.
+    ///   P8  A live binding names another record: `duplicate`, with that record and its hash. One past
+    ///       its ttl, or of an erased record, is free again.
+    ///   P9  An acquired permit is counted against its capacity until released by the same (holder,
+    ///       epoch) or past its ttl; full: `refused`. Within one Change releases come first. Acquiring
+    ///       what one holds and releasing what one does not hold change nothing.
+    ///   P10 Every put writes its transition to the record's history (if `audit`) and to the feed, in
+    ///       the same step; every note to the feed.
+    ///   P11 Counts by (queue, type, state) and (fingerprint, state) always agree with the records.
+    ///   P12 Durable when it returns, as far as durability() says; nothing of it is visible before.
+    ///   P13 change.nonce is in the stored header of every record it put.
+    ///   P14 All puts of a Change are in change.partition, or it is `refused`.
+    ///   P34 Renewals move no version, so a put decided before one must not undo it: where the same
+    ///       fence holds the task before and after, the later lease_until stays, and the stored
+    ///       progress and note.
     virtual Async<Result<std::vector<Outcome>>> commit(std::vector<Change> changes) = 0;
 
     /// Hands out up to `max` tasks.
     ///   P15 Only from lanes of the queues (and types) asked for; a higher priority first; over the
-    ///   gates of one priority in turn; in a lane, first in, first out. P16 Each is stamped exactly
-    ///   as domain::stamp_claim does, with epoch = next_epoch(last, clock): strictly growing per
-    ///   task, also over lost writes. P17 A gate with a limit never has more holders than that; nor
-    ///   a queue more than its concurrency. The permits are taken in the same step, without ttl:
-    ///   the task's own steps give them back. P18 It writes the transition to history and feed, and
-    ///   moves the counts, in the same step.
+    ///       lanes of one priority in turn; in a lane, first in, first out.
+    ///   P16 Each is stamped exactly as domain::stamp_claim does, with epoch = next_epoch(last, clock):
+    ///       strictly growing per task, also over lost writes.
+    ///   P17 A gate with a limit never has more holders than that; nor a queue more than its
+    ///       concurrency. The permits are taken in the same step, without ttl: the task's own steps
+    ///       give them back.
+    ///   P18 It writes the transition to history and feed, and moves the counts, in the same step.
     virtual Async<Result<std::vector<Record>>> claim(ClaimRequest request) = 0;
 
     /// Extends leases, one answer per item.
-    ///   P19 Guarded by the fence only; held by another or not held: held=false and nothing is
-    ///   written. P20 lease_until = max(old, clock + lease), and the timer follows; no version, no
-    ///   history, no feed. P21 Never makes a lease shorter.
+    ///   P19 Guarded by the fence only; held by another or not held: held=false, nothing is written.
+    ///   P20 lease_until = max(old, clock + lease), and the timer follows; no version, no history, no
+    ///       feed.
+    ///   P21 Never makes a lease shorter.
     virtual Async<Result<std::vector<Renewed>>> renew(std::vector<Renewal> renewals) = 0;
 
     /// P22 One answer per key, in order, none for what does not exist.
     virtual Async<Result<std::vector<std::optional<Record>>>> load(std::vector<Key> keys) = 0;
 
     /// Records of any kind whose timer has rung, earliest first, at most `limit`.
-    ///   P23 Each is pushed kDuePush ahead in the same step: another caller does not see it until
-    ///   then. P24 A timer in the future is never returned.
+    ///   P23 Each is pushed kDuePush ahead in the same step, and shows it: wake_at − kDuePush is the
+    ///       store's time of this call. Another caller does not see it until then.
+    ///   P24 A timer in the future is never returned.
     virtual Async<Result<std::vector<Record>>> due(std::size_t limit) = 0;
 
-    /// P25 Newest first by creation; following `next` visits every record that matched all the
-    /// while exactly once. P26 Looks at no more than `budget` records, and says so.
+    /// P25 Newest first by creation; following `next` visits every record that matched all the while
+    ///     exactly once.
+    /// P26 Looks at no more than `budget` records, and says so.
     virtual Async<Result<Page>> list(Filter filter, std::string cursor, std::size_t limit,
                                      std::size_t budget) = 0;
 
@@ -213,17 +224,16 @@ class Store {
     virtual Async<Result<std::vector<LogEntry>>> log(std::string log, Uuid owner, std::size_t skip,
                                                      std::size_t limit) = 0;
 
-    /// P29 Every event of every commit and claim, at least once; the events of one record in the
-    /// order of their versions. P30 An empty cursor begins at the oldest there is; `now` at the
-    /// newest.
+    /// P29 Every event of every commit and claim, at least once; the events of one record in the order
+    ///     of their versions.
+    /// P30 An empty cursor begins at the oldest there is; `now` at the newest.
     virtual Async<Result<FeedPage>> feed(std::string cursor, std::size_t limit) = 0;
 
     /// P31 0 for what was never touched.
     virtual Async<Result<std::vector<std::int64_t>>> count(std::vector<Tally> tallies) = 0;
 
-    /// P32 Removes what is old, in small steps; returns how many records went. Unfinished ones
-    /// never go.
-    ///     A finished task that a live binding names stays until the binding is over.
+    /// P32 Removes what is old, in small steps; returns how many records went. Unfinished ones never
+    ///     go. A finished task that a live binding names stays until the binding is over.
     virtual Async<Result<std::size_t>> trim(TrimRequest request) = 0;
 
     /// P33 The clock that leases, due times and epochs go by. Never runs backwards.

@@ -1,0 +1,205 @@
+#include "engine/bulk.h"
+
+#include <algorithm>
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t kAtOnce = 1000;  ///< More matches than this become a job.
+constexpr std::size_t kPage = 500;
+constexpr std::size_t kRefusalsKept = 100;
+constexpr double kMostPerSecond = 1e6;
+
+domain::Event event_of(BulkAction action) {
+    switch (action) {
+        case BulkAction::resume:
+            return domain::Event::resumed;
+        case BulkAction::discard:
+            return domain::Event::discarded;
+        case BulkAction::cancel:
+            return domain::Event::cancelled;
+        case BulkAction::pause:
+            return domain::Event::paused;
+    }
+    std::unreachable();
+}
+
+domain::Command command_of(const BulkRequest& request) {
+    switch (request.action) {
+        case BulkAction::resume:
+            return domain::Resume{request.by, std::nullopt};
+        case BulkAction::discard:
+            return domain::Discard{request.by};
+        case BulkAction::cancel:
+            return domain::Cancel{request.by};
+        case BulkAction::pause:
+            return domain::Pause{request.by};
+    }
+    std::unreachable();
+}
+
+void note_refusal(BulkReport& report, const TaskId& id, std::string reason) {
+    ++report.refused_count;
+    if (report.refused.size() < kRefusalsKept) report.refused.push_back({id, std::move(reason)});
+}
+
+/// What would come of it, without doing it.
+void rehearse(const BulkRequest& request, const stores::Page& page, BulkReport& report) {
+    for (const stores::ListRow& row : page.rows) {
+        if (report.matched == request.limit) return;
+        ++report.matched;
+        if (domain::has_step(row.header.state, event_of(request.action))) {
+            ++report.done;
+        } else {
+            note_refusal(report, row.header.id,
+                         "the task is " + std::string(to_string(row.header.state)));
+        }
+    }
+}
+
+}  // namespace
+
+/// Acts on the next `most` that match, and moves the job's place past them.
+Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) {
+    most = std::min(most, job.request.limit - static_cast<std::size_t>(job.report.matched));
+    CO_TRY(const stores::Page page,
+           co_await store_.list(job.request.filter, job.cursor, most, stores::kListBudget));
+    std::vector<Ask> asks;
+    for (const stores::ListRow& row : page.rows)
+        asks.push_back({row.header.id, command_of(job.request)});
+    const Each<Done> answers = co_await step(std::move(asks));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        ++job.report.matched;
+        if (answers[i]) {
+            ++job.report.done;
+        } else {
+            note_refusal(job.report, page.rows[i].header.id, answers[i].error().detail);
+        }
+    }
+    job.cursor = job.report.matched >= job.request.limit ? std::string{} : page.next;
+    co_return job;
+}
+
+Async<Result<BulkReport>> Engine::bulk(BulkRequest request) {
+    if (!(request.rate >= 0 && request.rate <= kMostPerSecond))
+        co_return invalid("rate", "must be between 0 and 1000000");
+    if (request.limit < 1) co_return invalid("limit", "must be at least 1");
+    if (request.filter.kind != domain::Kind::task)
+        co_return invalid("filter", "must be about tasks");
+    request.filter.until =
+        earlier(request.filter.until, now());  // what is submitted from now on is not meant
+    BulkReport report;
+    std::string cursor;
+    do {  // look first: how many are there, and what would become of them?
+        CO_TRY(stores::Page page,
+               co_await store_.list(request.filter, cursor, kPage, stores::kListBudget));
+        rehearse(request, page, report);
+        cursor = std::move(page.next);
+    } while (!cursor.empty() && report.matched < request.limit &&
+             (request.dry_run || report.matched <= kAtOnce));
+    if (request.dry_run) co_return report;
+
+    BulkJob job;
+    job.request = std::move(request);
+    if (report.matched <= kAtOnce && job.request.rate <= 0) {
+        do {
+            CO_TRY(job, co_await bulk_page(std::move(job), kAtOnce));
+        } while (!job.cursor.empty());
+        co_return std::move(job.report);
+    }
+    job.header.kind = domain::Kind::bulk;
+    job.header.id = mint_.mint(mint_.random_partition(), now());
+    job.header.created_at = now();
+    job.header.state = State::running;
+    job.header.wake_at = now();
+    job.report.bulk_id = job.header.id;
+    job.report.state = State::running;
+    BulkReport promised = job.report;
+    const By by = job.request.by;
+    CO_TRY_VOID(co_await save_bulk(std::move(job), domain::Event::submitted, by));
+    co_return promised;
+}
+
+Async<Result<>> Engine::save_bulk(BulkJob job, domain::Event event, By by) {
+    domain::Put put;
+    put.header = job.header;
+    put.expected_version = job.header.version;
+    ++put.header.version;
+    put.header.updated_at = now();
+    if (domain::is_final(put.header.state)) put.header.finished_at = now();
+    put.body = job.body();
+    put.audit = event != domain::Event::woken;
+    put.transition = {event, job.header.state,  job.header.state,  0,
+                      now(), std::move(by.why), std::move(by.who), {}};
+    std::vector<domain::Change> changes(1);
+    changes.front().partition = put.header.id.partition();
+    changes.front().nonce = rng_() | 1;
+    changes.front().puts.push_back(std::move(put));
+    CO_TRY(const auto outcomes, co_await store_.commit(std::move(changes)));
+    if (outcomes.front().verdict != stores::Verdict::committed)
+        co_return refuse(Code::conflict, "the job was changed by others; read it and try again");
+    co_return Result<>{};
+}
+
+/// Its timer rang: one page, then the timer again. A page that could not be saved is done over; the acts are
+/// such that doing one twice is refused by the lifecycle.
+Async<void> Engine::run_bulk(domain::Record record) {
+    BulkJob job = BulkJob::from(record);
+    if (job.header.state != State::running) co_return;
+    const double rate = job.request.rate;
+    const std::size_t most =
+        rate > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>(rate), 1, kPage) : kPage;
+    const std::uint64_t before = job.report.matched;
+    auto advanced = co_await bulk_page(std::move(job), most);
+    if (!advanced) co_return;  // the store is silent: the timer rings again
+    const auto acted = static_cast<double>(advanced->report.matched - before);
+    const bool over = advanced->cursor.empty();
+    advanced->header.state = over ? State::succeeded : State::running;
+    const auto pause =
+        rate > 0 ? std::chrono::duration_cast<Duration>(std::chrono::duration<double>(acted / rate))
+                 : Duration{0};
+    advanced->header.wake_at = over ? kNoTime : now() + pause;
+    co_await save_bulk(*std::move(advanced), over ? domain::Event::completed : domain::Event::woken,
+                       {});
+}
+
+Async<Result<Engine::BulkJob>> Engine::load_bulk(Uuid bulk_id) {
+    CO_TRY(const auto found, co_await store_.load({{domain::Kind::bulk, bulk_id}}));
+    if (!found.front()) co_return refuse(Code::not_found, "there is no bulk job " + bulk_id.text());
+    co_return BulkJob::from(*found.front());
+}
+
+Async<Result<BulkReport>> Engine::bulk_report(Uuid bulk_id) {
+    CO_TRY(BulkJob job, co_await load_bulk(bulk_id));
+    co_return std::move(job.report);
+}
+
+Async<Result<BulkReport>> Engine::control_bulk(Uuid bulk_id, BulkControl control, By by) {
+    CO_TRY(BulkJob job, co_await load_bulk(bulk_id));
+    const State wanted_from = control == BulkControl::resume ? State::paused : State::running;
+    const bool stops_paused = control == BulkControl::stop && job.header.state == State::paused;
+    if (job.header.state != wanted_from && !stops_paused)
+        co_return refuse(Code::wrong_state,
+                         "the job is " + std::string(to_string(job.header.state)));
+    domain::Event event = domain::Event::paused;
+    switch (control) {
+        case BulkControl::pause:
+            job.header.state = State::paused;
+            break;
+        case BulkControl::resume:
+            job.header.state = State::running;
+            event = domain::Event::resumed;
+            break;
+        case BulkControl::stop:
+            job.header.state = State::cancelled;
+            event = domain::Event::cancelled;
+            break;
+    }
+    job.header.wake_at = job.header.state == State::running ? now() : kNoTime;
+    job.report.state = job.header.state;
+    BulkReport report = job.report;
+    CO_TRY_VOID(co_await save_bulk(std::move(job), event, std::move(by)));
+    co_return report;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,140 @@
+// What the engine is asked and what it answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "domain/command.h"
+#include "domain/record.h"
+#include "stores/store.h"
+
+namespace holdfast::engine {
+
+using domain::By;
+using domain::Fence;
+using domain::State;
+using domain::TaskId;
+
+inline constexpr std::size_t kLargestBatch = 1000;
+inline constexpr Duration kLongestWait = std::chrono::seconds{60};
+
+// ---- producers ----
+
+struct Receipt {
+    TaskId id;
+    State state = State::none;
+    bool duplicate = false;  ///< The idempotency key had this task already.
+};
+
+// ---- workers ----
+
+struct ClaimCall {
+    std::vector<std::string> queues;
+    std::vector<std::string> types;
+    std::string worker;
+    std::uint32_t max = 1;
+    Duration lease{0};  ///< 0: the task's own, else 30 s.
+    Duration wait{0};   ///< How long to wait for a task when there is none.
+    bool acks = false;  ///< A node that announces acks: its tasks begin as `dispatched`.
+};
+
+struct ClaimedTask {
+    domain::Record record;
+    std::vector<stores::LogEntry> checkpoints;  ///< What earlier attempts finished, in order.
+    std::vector<stores::LogEntry> signals;
+};
+
+struct Completion {
+    TaskId id;
+    Fence fence;
+    Json result;
+};
+struct FailureReport {
+    TaskId id;
+    Fence fence;
+    domain::Failure failure;
+    std::optional<Duration> retry_after;
+};
+struct GivingBack {
+    TaskId id;
+    Fence fence;
+    std::optional<Duration> after;
+    bool until_signal = false;
+};
+struct StageDone {
+    TaskId id;
+    Fence fence;
+    std::string stage;
+    Json data;
+};
+struct Ack {
+    TaskId id;
+    Fence fence;
+};
+struct Heartbeat {
+    TaskId id;
+    Fence fence;
+    Duration lease{0};
+    std::optional<float> progress;
+    std::optional<std::string> note;
+};
+struct Beat {
+    Time lease_until;
+    bool cancel_requested = false;
+    bool pause_requested = false;
+};
+
+/// What came of one step. An error is one of not_found, wrong_state, stale_lease, or the store's.
+struct Done {
+    State state = State::none;
+    bool duplicate = false;  ///< It had been done before, under the same fence.
+    std::uint64_t version = 0;
+    bool pause_requested = false;
+    bool cancel_requested = false;
+};
+
+// ---- operators ----
+
+struct QueueSettings {
+    bool paused = false;            ///< Hands nothing out.
+    bool closed = false;            ///< Takes nothing in.
+    bool lanes_by_type = false;     ///< Claims may ask for types.
+    std::uint32_t concurrency = 0;  ///< At most so many running at once; 0: no limit.
+    double rate = 0;  ///< At most so many handed out per second and instance; 0: no limit.
+
+    friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+enum class BulkAction : std::uint8_t { resume, discard, cancel, pause };
+std::string_view to_string(BulkAction action);
+std::optional<BulkAction> bulk_action_from(std::string_view name);
+
+struct BulkRequest {
+    BulkAction action = BulkAction::resume;
+    stores::Filter filter;
+    bool dry_run = false;
+    std::size_t limit = SIZE_MAX;  ///< At most so many.
+    double rate = 0;               ///< Tasks per second; 0: as fast as it goes.
+    By by;
+};
+
+struct BulkRefusal {
+    TaskId id;
+    std::string reason;
+};
+
+struct BulkReport {
+    std::uint64_t matched = 0;
+    std::uint64_t done = 0;
+    std::uint64_t refused_count = 0;
+    std::vector<BulkRefusal> refused;  ///< The first hundred.
+    std::optional<Uuid> bulk_id;       ///< It goes on as a job.
+    State state = State::succeeded;    ///< Of the job: running, paused, cancelled, succeeded.
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,153 @@
+// The use cases: what anybody may do with tasks. Each reads, decides (domain) and commits (store); none holds
+// a rule of its own. One executor, no locks: call it, and be answered, on the executor it was made with.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/uuid.h"
+#include "domain/decide.h"
+#include "domain/explain.h"
+#include "engine/calls.h"
+#include "engine/queues.h"
+#include "engine/waiters.h"
+#include "stores/store.h"
+
+namespace holdfast::engine {
+
+struct Options {
+    /// Without any hint, whoever waits looks again this often.
+    Duration poll_interval = std::chrono::milliseconds{500};
+    /// A queue that was paused elsewhere hands nothing out here after this.
+    Duration settings_fresh_for = std::chrono::milliseconds{500};
+    std::size_t most_waiters = 10'000;
+    std::size_t most_held =
+        100'000;  ///< Headers of claimed tasks kept, so that completing needs no load.
+    std::size_t most_in_flight =
+        65'536;              ///< Changes being committed; beyond it submits are shed first.
+    std::uint64_t seed = 0;  ///< Of ids and nonces; 0: from the system.
+};
+
+template <class T>
+using Each = std::vector<Result<T>>;  ///< One answer per item, in order.
+
+class Engine {
+  public:
+    Engine(stores::Store& store, Clock& clock, asio::any_io_executor executor,
+           Options options = {});
+
+    // ---- producers ----
+    Async<Each<Receipt>> submit(std::vector<domain::Submission> submissions);
+    /// With `wait`: answers when the task is finished, or as it is when the time is over.
+    Async<Result<domain::Record>> get(TaskId id, Duration wait = Duration{0});
+    Async<Result<Done>> signal(TaskId id, std::string signal_id, Json data);
+
+    // ---- workers ----
+    Async<Result<std::vector<ClaimedTask>>> claim(ClaimCall call);
+    Async<Each<Done>> accept(std::vector<Ack> items);
+    Async<Each<Done>> start(std::vector<Ack> items);
+    Async<Each<Done>> complete(std::vector<Completion> items);
+    Async<Each<Done>> fail(std::vector<FailureReport> items);
+    Async<Each<Done>> yield(std::vector<GivingBack> items);
+    /// Done.state tells: running (ok), paused, cancelled.
+    Async<Each<Done>> checkpoint(std::vector<StageDone> items);
+    Async<Each<Beat>> heartbeat(std::vector<Heartbeat> items);
+
+    // ---- operators ----
+    Async<Result<Done>> pause(TaskId id, By by);
+    Async<Result<Done>> resume(TaskId id, By by, std::optional<Json> payload = std::nullopt);
+    /// A running task answers with cancel_requested; it is cancelled at its next step.
+    Async<Result<Done>> cancel(TaskId id, By by);
+    Async<Result<Done>> discard(TaskId id, By by);
+    Async<Result<BulkReport>> bulk(BulkRequest request);
+    Async<Result<BulkReport>> bulk_report(Uuid bulk_id);
+    enum class BulkControl : std::uint8_t { pause, resume, stop };
+    Async<Result<BulkReport>> control_bulk(Uuid bulk_id, BulkControl control, By by);
+
+    Async<Result<QueueSettings>> queue(std::string name);
+    Async<Result<QueueSettings>> pause_queue(std::string name, By by);
+    Async<Result<QueueSettings>> resume_queue(std::string name, By by);
+    Async<Result<QueueSettings>> close_queue(std::string name, By by);
+    Async<Result<QueueSettings>> open_queue(std::string name, By by);
+    Async<Result<QueueSettings>> limit_queue(std::string name, std::uint32_t concurrency,
+                                             double rate, By by);
+    Async<Result<QueueSettings>> set_lanes_by_type(std::string name, bool on, By by);
+
+    // ---- readers ----
+    Async<Result<std::vector<domain::Transition>>> history(TaskId id);
+    Async<Result<domain::Explanation>> explain(TaskId id);
+    Async<Result<stores::Page>> list(stores::Filter filter, std::string cursor = {},
+                                     std::size_t limit = 100);
+    Async<Result<stores::Stats>> stats();
+    Async<Result<stores::FeedPage>> feed(std::string cursor, std::size_t limit = 1000);
+
+    // ---- time: called by the services (engine/services.h) ----
+    /// Does what is due, at most `limit` records; returns how many there were.
+    Async<Result<std::size_t>> tick(std::size_t limit);
+    /// Who acts when the timer of a record of another kind rings (plans, schedules, deliveries).
+    using DueHandler = std::function<Async<void>(domain::Record)>;
+    void on_due(domain::Kind kind, DueHandler handler) { due_handlers_[kind] = std::move(handler); }
+    /// Samples the store's clock: `now()` follows it.
+    Async<Result<>> sync_clock();
+    Time now() const { return clock_.now() + offset_; }
+
+    Clock& clock() { return clock_; }
+    stores::Store& store() { return store_; }
+    const asio::any_io_executor& executor() const { return executor_; }
+    std::size_t waiting() const { return waiters_.size(); }
+
+  private:
+    struct Ask {
+        TaskId id;
+        domain::Command command;
+    };
+    struct Pending;
+
+    /// The heart: loads what is not at hand, decides, commits; after a conflict or a lost reply again, at most
+    /// three times. `known` are records that were just read (by due), in the order of `asks`.
+    Async<Each<Done>> step(std::vector<Ask> asks, std::vector<domain::Record> known = {});
+    Async<Result<Done>> step_one(Ask ask);
+    std::vector<Pending> begin(std::vector<Ask>& asks, std::vector<domain::Record>& known);
+    static std::vector<domain::Key> missing(const std::vector<Pending>& pending);
+    static void fill(std::vector<Pending>& pending,
+                     std::vector<std::optional<domain::Record>> records);
+    std::vector<domain::Change> decide_all(std::vector<Pending>& pending, Each<Done>& answers);
+    void settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
+                const std::vector<stores::Outcome>& outcomes, Each<Done>& answers);
+    static bool settle_duplicate(Pending& pending, Each<Done>& answers);
+
+    Async<Each<Receipt>> with_states(Each<Receipt> answers);
+    Async<Result<stores::ClaimRequest>> claim_request(ClaimCall call);
+    Async<Result<std::vector<ClaimedTask>>> with_logs(std::vector<domain::Record> records);
+    struct BulkJob;
+    Async<Result<BulkJob>> bulk_page(BulkJob job, std::size_t most);
+    Async<void> run_bulk(domain::Record record);
+    Async<Result<>> save_bulk(BulkJob job, domain::Event event, By by);
+    Async<Result<BulkJob>> load_bulk(Uuid bulk_id);
+    Async<Result<QueueSettings>> edit_queue(std::string name, Queues::Edit edit,
+                                            domain::Event event, By by);
+
+    void announce(const domain::Header& header);
+    void hold(const domain::Header& header);
+
+    stores::Store& store_;
+    Clock& clock_;
+    asio::any_io_executor executor_;
+    Options options_;
+    Rng rng_;
+    UuidMint mint_;
+    Duration offset_{0};
+    Queues queues_;
+    Waiters waiters_;
+    boost::unordered_flat_map<TaskId, domain::Header, UuidHash> held_;
+    std::map<domain::Kind, DueHandler> due_handlers_;
+    std::size_t in_flight_ = 0;
+};
+
+}  // namespace holdfast::engine

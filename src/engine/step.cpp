@@ -1,0 +1,207 @@
+// Read, decide, commit: the one way in which a task moves.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/in_flight.h"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr int kRounds = 3;
+constexpr Duration kBreath = std::chrono::milliseconds{20};
+
+Code code_of(domain::Refusal refusal) {
+    switch (refusal) {
+        case domain::Refusal::not_found:
+            return Code::not_found;
+        case domain::Refusal::stale_lease:
+            return Code::stale_lease;
+        case domain::Refusal::wrong_state:
+        case domain::Refusal::not_due:
+        case domain::Refusal::already:
+            return Code::wrong_state;
+    }
+    std::unreachable();
+}
+
+Done done(const domain::Header& h, bool duplicate) {
+    return {h.state, duplicate, h.version, h.pause_requested, h.cancel_requested};
+}
+
+Result<Done> refused(domain::Refusal refusal, const domain::Header& h) {
+    if (refusal == domain::Refusal::already) return done(h, true);
+    return refuse(code_of(refusal), refusal == domain::Refusal::stale_lease
+                                        ? "the lease is not, or no longer, this caller's"
+                                        : "the task is " + std::string(to_string(h.state)));
+}
+
+}  // namespace
+
+/// One item on its way through the rounds.
+struct Engine::Pending {
+    std::size_t place;  ///< In asks and answers.
+    Ask* ask;
+    std::optional<domain::Record> record;
+    std::uint64_t nonce =
+        0;  ///< Of our last try: in the stored header it says the try went through.
+};
+
+Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record> known) {
+    Each<Done> answers(asks.size(),
+                       refuse(Code::overloaded, "the task is being changed by others; try again"));
+    std::vector<Pending> pending = begin(asks, known);
+    InFlight flight(in_flight_, asks.size());
+
+    std::optional<Error> trouble;
+    for (int round = 0; round < kRounds && !pending.empty(); ++round) {
+        if (trouble) {
+            Alarm breath(clock_, executor_);
+            co_await breath.wait_for(kBreath * round);
+        }
+        trouble.reset();
+        if (std::vector<domain::Key> keys = missing(pending); !keys.empty()) {
+            auto records = co_await store_.load(std::move(keys));
+            if (!records) {
+                trouble = records.error();
+                continue;
+            }
+            fill(pending, *std::move(records));
+        }
+        std::vector<domain::Change> changes = decide_all(pending, answers);
+        if (changes.empty()) break;
+        std::vector<domain::Header> headers;
+        headers.reserve(changes.size());
+        for (const domain::Change& change : changes) headers.push_back(change.puts.front().header);
+        auto outcomes = co_await store_.commit(std::move(changes));
+        if (!outcomes) {
+            trouble = outcomes.error();
+            for (Pending& p : pending) {
+                held_.erase(p.ask->id);
+                p.record.reset();
+            }
+            continue;
+        }
+        settle(pending, headers, *outcomes, answers);
+    }
+    for (const Pending& p : pending) {
+        if (trouble) answers[p.place] = std::unexpected(*trouble);
+    }
+    co_return answers;
+}
+
+std::vector<Engine::Pending> Engine::begin(std::vector<Ask>& asks,
+                                           std::vector<domain::Record>& known) {
+    std::vector<Pending> pending;
+    pending.reserve(asks.size());
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+        Pending& p = pending.emplace_back(i, &asks[i]);
+        if (i < known.size()) {
+            p.record = std::move(known[i]);
+        } else if (const auto held = held_.find(p.ask->id); held != held_.end()) {
+            p.record = domain::Record{held->second, {}, {}};
+        }
+    }
+    return pending;
+}
+
+std::vector<domain::Key> Engine::missing(const std::vector<Pending>& pending) {
+    std::vector<domain::Key> keys;
+    for (const Pending& p : pending) {
+        if (!p.record) keys.push_back({domain::Kind::task, p.ask->id});
+    }
+    return keys;
+}
+
+void Engine::fill(std::vector<Pending>& pending,
+                  std::vector<std::optional<domain::Record>> records) {
+    auto next = records.begin();
+    for (Pending& p : pending) {
+        if (!p.record) p.record = std::move(*next++).value_or(domain::Record{});
+    }
+}
+
+/// Leaves in `pending` those that have a Change to commit, in the order of the changes returned.
+std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Each<Done>& answers) {
+    std::vector<domain::Change> changes;
+    changes.reserve(pending.size());
+    std::erase_if(pending, [&](Pending& p) {
+        const domain::Header& h = p.record->header;
+        if (p.nonce != 0 && h.nonce == p.nonce) {  // the reply was lost, the write was not
+            answers[p.place] = done(h, false);
+            announce(h);
+            return true;
+        }
+        domain::Decision decision = decide(*p.record, p.ask->command, now());
+        if (!decision) {
+            answers[p.place] = refused(decision.error(), h);
+            return true;
+        }
+        p.nonce = rng_() | 1;
+        decision->nonce = p.nonce;
+        changes.push_back(*std::move(decision));
+        return false;
+    });
+    return changes;
+}
+
+void Engine::settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
+                    const std::vector<stores::Outcome>& outcomes, Each<Done>& answers) {
+    std::size_t i = 0;
+    std::erase_if(pending, [&](Pending& p) {
+        const stores::Outcome& outcome = outcomes[i];
+        domain::Header& header = headers[i++];
+        switch (outcome.verdict) {
+            case stores::Verdict::committed:
+                answers[p.place] = done(header, false);
+                hold(header);
+                announce(header);
+                return true;
+            case stores::Verdict::conflict:
+                held_.erase(p.ask->id);
+                p.record.reset();
+                return false;
+            case stores::Verdict::duplicate:
+                return settle_duplicate(p, answers);
+            case stores::Verdict::refused:
+                answers[p.place] = refuse(Code::conflict, "refused by " + outcome.reason);
+                return true;
+        }
+        std::unreachable();
+    });
+}
+
+/// The log entry was there already. For a stage, a requested pause or cancel is still to be honoured.
+bool Engine::settle_duplicate(Pending& p, Each<Done>& answers) {
+    auto* checkpoint = std::get_if<domain::Checkpoint>(&p.ask->command);
+    if (checkpoint != nullptr && !checkpoint->written) {
+        checkpoint->written = true;
+        p.record.reset();
+        return false;
+    }
+    answers[p.place] = done(p.record->header, true);
+    return true;
+}
+
+Async<Result<Done>> Engine::step_one(Ask ask) {
+    std::vector<Ask> asks;
+    asks.push_back(std::move(ask));
+    Each<Done> answers = co_await step(std::move(asks));
+    co_return std::move(answers.front());
+}
+
+/// Tells those who wait, in this process, that there is something to look at.
+void Engine::announce(const domain::Header& h) {
+    if (h.state == State::queued) waiters_.ring_one(h.queue);
+    if (domain::is_final(h.state)) waiters_.ring_all(h.id.text());
+}
+
+/// Remembers the header of a task that is held, so that its next step needs no load.
+void Engine::hold(const domain::Header& h) {
+    if (!h.is_held()) {
+        held_.erase(h.id);
+    } else if (held_.size() < options_.most_held) {
+        held_.insert_or_assign(h.id, h);
+    }
+}
+
+}  // namespace holdfast::engine

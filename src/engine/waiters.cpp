@@ -1,0 +1,54 @@
+#include "engine/waiters.h"
+
+namespace holdfast::engine {
+
+/// A place in the waiting room, given up on every way out, also when the waiter is cancelled.
+class Waiters::Seat {
+  public:
+    Seat(Waiters& room, const std::vector<std::string>& names)
+        : room_(room), alarm_(room.clock_, room.executor_) {
+        ++room_.waiting_;
+        for (const std::string& name : names) {
+            auto& line = room_.by_name_[name];
+            places_.emplace_back(name, line.insert(line.end(), &alarm_));
+        }
+    }
+    ~Seat() {
+        --room_.waiting_;
+        for (const auto& [name, place] : places_) {
+            const auto line = room_.by_name_.find(name);
+            line->second.erase(place);
+            if (line->second.empty()) room_.by_name_.erase(line);
+        }
+    }
+    Seat(const Seat&) = delete;
+    Seat& operator=(const Seat&) = delete;
+
+    Alarm& alarm() { return alarm_; }
+
+  private:
+    Waiters& room_;
+    Alarm alarm_;
+    std::vector<std::pair<std::string, std::list<Alarm*>::iterator>> places_;
+};
+
+Async<void> Waiters::wait(std::vector<std::string> names, Time until) {
+    Seat seat(*this, names);
+    co_await seat.alarm().wait_until(until);
+}
+
+void Waiters::ring_one(const std::string& name) {
+    const auto line = by_name_.find(name);
+    if (line == by_name_.end()) return;
+    line->second.front()->ring();
+    line->second.splice(line->second.end(), line->second,
+                        line->second.begin());  // the next ring is another's
+}
+
+void Waiters::ring_all(const std::string& name) {
+    const auto line = by_name_.find(name);
+    if (line == by_name_.end()) return;
+    for (Alarm* alarm : line->second) alarm->ring();
+}
+
+}  // namespace holdfast::engine

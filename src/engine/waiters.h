@@ -1,0 +1,37 @@
+// Long polls: somebody waits for something with a name. Ringing is a hint; whoever waits looks again by
+// itself, so a ring that is lost costs one poll interval and nothing more.
+#pragma once
+
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace holdfast::engine {
+
+class Waiters {
+  public:
+    Waiters(Clock& clock, asio::any_io_executor executor, std::size_t most)
+        : clock_(clock), executor_(std::move(executor)), most_(most) {}
+
+    bool full() const { return waiting_ >= most_; }
+    std::size_t size() const { return waiting_; }
+
+    /// Waits for a ring under any of the names, or for `until`.
+    Async<void> wait(std::vector<std::string> names, Time until);
+    /// Wakes the longest-waiting one under this name: one task needs one worker.
+    void ring_one(const std::string& name);
+    void ring_all(const std::string& name);
+
+  private:
+    class Seat;
+    Clock& clock_;
+    asio::any_io_executor executor_;
+    std::size_t most_;
+    std::size_t waiting_ = 0;
+    std::map<std::string, std::list<Alarm*>, std::less<>> by_name_;
+};
+
+}  // namespace holdfast::engine

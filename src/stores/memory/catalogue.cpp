@@ -1,0 +1,182 @@
+#include "stores/memory/catalogue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <queue>
+
+namespace holdfast::stores::memory {
+namespace {
+
+std::string family_key(domain::Kind kind, std::string_view queue, std::string_view type) {
+    std::string key(1, static_cast<char>('a' + static_cast<int>(kind)));
+    key.append(queue).push_back('\0');
+    key.append(type);
+    return key;
+}
+
+std::string cursor_text(const Place& place) {
+    return std::to_string(place.created_us) + '.' + std::to_string(place.slot);
+}
+
+/// A cursor nobody of us made reads as the very end: an empty page rather than a wrong one.
+Place parse_cursor(std::string_view text) {
+    Place place{};
+    const char* end = text.data() + text.size();
+    const auto [dot, ec] = std::from_chars(text.data(), end, place.created_us);
+    if (ec != std::errc{} || dot == end) return {};
+    std::from_chars(dot + 1, end, place.slot);
+    return place;
+}
+
+/// Walks one ordered set from a place downwards.
+struct Walker {
+    absl::btree_set<Place>::const_iterator at, begin;
+    const Place& place() const { return *std::prev(at); }
+    bool done() const { return at == begin; }
+    friend bool operator<(const Walker& a, const Walker& b) { return a.place() < b.place(); }
+};
+
+bool has_label(std::string_view labels, const std::string& label) {
+    return labels.find('\n' + label + '\n') != std::string_view::npos;
+}
+
+}  // namespace
+
+Family& Catalogue::family(domain::Kind kind, std::string_view queue, std::string_view type) {
+    auto& family = families_[family_key(kind, queue, type)];
+    if (!family) {
+        family = std::make_unique<Family>();
+        family->kind = kind;
+        family->queue = queue;
+        family->type = type;
+    }
+    return *family;
+}
+
+void Catalogue::enter(SlotId id) {
+    const Slot& slot = slots_[id];
+    const auto state = static_cast<std::size_t>(slot.state);
+    ++slot.family->records;
+    slot.family->places[state].insert(slot.family->places[state].end(), place_of(slot, id));
+    if (slot.tenant != 0) {
+        auto& tenant = tenants_[slot.tenant];
+        if (!tenant) tenant = std::make_unique<Places>();
+        (*tenant)[state].insert((*tenant)[state].end(), place_of(slot, id));
+    }
+    if (slot.extras && slot.extras->fingerprint != 0) ++failures_[slot.extras->fingerprint][state];
+}
+
+void Catalogue::leave(SlotId id) {
+    const Slot& slot = slots_[id];
+    const auto state = static_cast<std::size_t>(slot.state);
+    slot.family->places[state].erase(place_of(slot, id));
+    --slot.family->records;
+    if (slot.tenant != 0) {
+        const auto tenant = tenants_.find(slot.tenant);
+        (*tenant->second)[state].erase(place_of(slot, id));
+        if (std::ranges::all_of(*tenant->second, [](const Ordered& o) { return o.empty(); }))
+            tenants_.erase(tenant);
+    }
+    if (slot.extras && slot.extras->fingerprint != 0) {
+        const auto failure = failures_.find(slot.extras->fingerprint);
+        --failure->second[state];
+        if (std::ranges::all_of(failure->second, [](std::uint64_t n) { return n == 0; }))
+            failures_.erase(failure);
+    }
+}
+
+void Catalogue::retire(const Family& family) {
+    if (family.records == 0) families_.erase(family_key(family.kind, family.queue, family.type));
+}
+
+bool Catalogue::matches(const Slot& slot, const Filter& filter, Interner::Number tenant) const {
+    const Extras* extras = slot.extras.get();
+    return slot.kind == filter.kind &&
+           (filter.queue.empty() || slot.family->queue == filter.queue) &&
+           (filter.type.empty() || slot.family->type == filter.type) &&
+           (filter.tenant.empty() || slot.tenant == tenant) &&
+           (filter.fingerprint == 0 ||
+            (extras != nullptr && extras->fingerprint == filter.fingerprint)) &&
+           std::ranges::all_of(filter.labels, [&](const std::string& label) {
+               return extras != nullptr && has_label(extras->labels, label);
+           });
+}
+
+std::vector<const Catalogue::Ordered*> Catalogue::chosen(const Filter& filter,
+                                                         Interner::Number tenant) const {
+    std::vector<const Ordered*> sets;
+    const auto add = [&](const Places& places) {
+        for (std::size_t state = 0; state < places.size(); ++state) {
+            const bool wanted =
+                filter.states.empty() ||
+                std::ranges::find(filter.states, static_cast<State>(state)) != filter.states.end();
+            if (wanted && !places[state].empty()) sets.push_back(&places[state]);
+        }
+    };
+    if (!filter.tenant.empty()) {
+        if (const auto found = tenants_.find(tenant); tenant != 0 && found != tenants_.end())
+            add(*found->second);
+        return sets;
+    }
+    for (const auto& [key, family] : families_) {
+        const bool wanted = family->kind == filter.kind &&
+                            (filter.queue.empty() || family->queue == filter.queue) &&
+                            (filter.type.empty() || family->type == filter.type);
+        if (wanted) add(family->places);
+    }
+    return sets;
+}
+
+Catalogue::Found Catalogue::list(const Filter& filter, Interner::Number tenant,
+                                 std::string_view cursor, std::size_t limit,
+                                 std::size_t budget) const {
+    Found found;
+    const Place top = !cursor.empty() ? parse_cursor(cursor)
+                      : is_set(filter.until)
+                          ? Place{filter.until.time_since_epoch().count() + 1, kNoSlot}
+                          : Place{INT64_MAX, kNoSlot};
+    std::priority_queue<Walker> walkers;
+    for (const Ordered* set : chosen(filter, tenant)) {
+        const Walker walker{set->lower_bound(top), set->begin()};
+        if (!walker.done()) walkers.push(walker);
+    }
+    while (!walkers.empty()) {
+        Walker walker = walkers.top();
+        const Place place = walker.place();
+        if (is_set(filter.since) && place.created_us < filter.since.time_since_epoch().count())
+            break;
+        if (found.slots.size() == limit || found.page.scanned == budget) {
+            found.page.next = cursor_text({place.created_us, place.slot + 1});
+            found.page.complete = found.slots.size() == limit;
+            break;
+        }
+        ++found.page.scanned;
+        if (matches(slots_[place.slot], filter, tenant)) found.slots.push_back(place.slot);
+        walkers.pop();
+        --walker.at;
+        if (!walker.done()) walkers.push(walker);
+    }
+    return found;
+}
+
+std::vector<QueueCounts> Catalogue::counts() const {
+    std::vector<QueueCounts> all;
+    for (const auto& [key, family] : families_) {
+        if (family->kind != domain::Kind::task) continue;
+        QueueCounts& counts = all.emplace_back(QueueCounts{family->queue, family->type, {}});
+        std::ranges::transform(family->places, counts.by_state.begin(),
+                               [](const Ordered& o) { return o.size(); });
+    }
+    std::ranges::sort(all, {}, [](const QueueCounts& c) { return std::tie(c.queue, c.type); });
+    return all;
+}
+
+std::vector<FailureCounts> Catalogue::failures() const {
+    std::vector<FailureCounts> all;
+    for (const auto& [fingerprint, counts] : failures_) all.push_back({fingerprint, counts});
+    std::ranges::sort(all, {}, &FailureCounts::fingerprint);
+    return all;
+}
+
+}  // namespace holdfast::stores::memory

@@ -1,0 +1,70 @@
+// Records by queue, type, tenant and state, newest first: what lists and counts are made of.
+#pragma once
+
+#include <absl/container/btree_set.h>
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "domain/record.h"
+#include "stores/memory/slot.h"
+#include "stores/store.h"
+
+namespace holdfast::stores::memory {
+
+/// A place in the order of creation. The slot's number tells apart what was made in the same microsecond.
+struct Place {
+    std::int64_t created_us = 0;
+    SlotId slot = kNoSlot;
+    friend auto operator<=>(const Place&, const Place&) = default;
+};
+using Places = std::array<absl::btree_set<Place>, domain::kStates>;
+
+/// All records of one kind, queue and type.
+struct Family {
+    domain::Kind kind{};
+    std::string queue, type;
+    std::size_t records = 0;
+    Places places;
+};
+
+class Catalogue {
+  public:
+    explicit Catalogue(const SlotArena& slots) : slots_(slots) {}
+
+    /// The family stays in its place until retire() finds it empty.
+    Family& family(domain::Kind kind, std::string_view queue, std::string_view type);
+    void enter(SlotId slot);
+    void leave(SlotId slot);
+    void retire(const Family& family);
+
+    /// The slots that match, newest first. `rows` of the page stay empty: the caller knows how to fill them.
+    struct Found {
+        std::vector<SlotId> slots;
+        Page page;
+    };
+    Found list(const Filter& filter, Interner::Number tenant, std::string_view cursor,
+               std::size_t limit, std::size_t budget) const;
+    std::vector<QueueCounts> counts() const;
+    std::vector<FailureCounts> failures() const;
+
+  private:
+    using Ordered = absl::btree_set<Place>;
+    static Place place_of(const Slot& slot, SlotId id) {
+        return {slot.created_at.time_since_epoch().count(), id};
+    }
+    bool matches(const Slot& slot, const Filter& filter, Interner::Number tenant) const;
+    std::vector<const Ordered*> chosen(const Filter& filter, Interner::Number tenant) const;
+
+    const SlotArena& slots_;
+    boost::unordered_flat_map<std::string, std::unique_ptr<Family>> families_;
+    boost::unordered_flat_map<Interner::Number, std::unique_ptr<Places>> tenants_;
+    boost::unordered_flat_map<std::uint64_t, std::array<std::uint64_t, domain::kStates>> failures_;
+};
+
+}  // namespace holdfast::stores::memory

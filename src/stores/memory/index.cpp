@@ -1,0 +1,252 @@
+#include "stores/memory/index.h"
+
+#include <algorithm>
+#include <set>
+
+#include "domain/decide.h"
+
+namespace holdfast::stores::memory {
+namespace {
+
+std::string binding_key(const std::string& scope, const std::string& key) {
+    std::string joined = scope;
+    joined += '\0';
+    return joined += key;
+}
+
+void turn(Outcome& outcome, Verdict verdict, std::string_view reason) {
+    outcome.verdict = verdict;
+    outcome.reason = reason;
+}
+
+}  // namespace
+
+Index::Index() = default;
+Index::~Index() = default;
+
+bool Index::Log::has(std::string_view key) const {
+    return std::ranges::find(entries, key, &LogEntry::key) != entries.end();
+}
+
+SlotId Index::find(const Key& key) const {
+    const auto& ids = by_id_[static_cast<std::size_t>(key.kind)];
+    const auto found = ids.find(key.id);
+    return found == ids.end() ? kNoSlot : found->second;
+}
+
+// ---- commit: look at everything first, then write ----
+
+Outcome Index::commit(Change change, Time now) {
+    Outcome outcome = examine(change, now);
+    if (outcome.verdict == Verdict::committed) apply(change, outcome, now);
+    return outcome;
+}
+
+Outcome Index::examine(const Change& change, Time now) const {
+    Outcome outcome;
+    examine_puts(change, outcome);
+    if (outcome.verdict == Verdict::committed) examine_binds(change, now, outcome);
+    if (outcome.verdict == Verdict::committed) examine_appends(change, outcome);
+    if (outcome.verdict == Verdict::committed) examine_adds(change, outcome);
+    if (outcome.verdict == Verdict::committed) examine_permits(change, now, outcome);
+    return outcome;
+}
+
+void Index::examine_puts(const Change& change, Outcome& outcome) const {
+    for (const domain::Put& put : change.puts) {
+        if (put.header.id.partition() != change.partition)
+            return turn(outcome, Verdict::refused, "partition");
+        const SlotId id = find(put.header.key());
+        const std::uint64_t stored = id == kNoSlot ? 0 : slots_[id].version;
+        if (stored != put.expected_version) return turn(outcome, Verdict::conflict, "version");
+    }
+}
+
+const Index::Binding* Index::live_binding(const std::string& scope_and_key, Time now) const {
+    const auto found = bindings_.find(scope_and_key);
+    if (found == bindings_.end() || found->second.expires_at <= now) return nullptr;
+    return find({domain::Kind::task, found->second.id}) == kNoSlot ? nullptr : &found->second;
+}
+
+void Index::examine_binds(const Change& change, Time now, Outcome& outcome) const {
+    for (const domain::Bind& bind : change.binds) {
+        const Binding* binding = live_binding(binding_key(bind.scope, bind.key), now);
+        if (binding == nullptr || binding->id == bind.id) continue;
+        outcome.bound_to = binding->id;
+        outcome.bound_hash = binding->hash;
+        return turn(outcome, Verdict::duplicate, "binding");
+    }
+}
+
+void Index::examine_appends(const Change& change, Outcome& outcome) const {
+    for (std::size_t i = 0; i < change.appends.size(); ++i) {
+        const domain::Append& append = change.appends[i];
+        const auto same = [&](const domain::Append& other) {
+            return other.owner == append.owner && other.log == append.log &&
+                   other.unique_key == append.unique_key;
+        };
+        const auto log = logs_.find({append.owner, append.log});
+        const bool exists =
+            (log != logs_.end() && log->second.has(append.unique_key)) ||
+            std::any_of(change.appends.begin(),
+                        change.appends.begin() + static_cast<std::ptrdiff_t>(i), same);
+        if (!exists) continue;
+        if (append.existing == domain::Append::Existing::refuse)
+            return turn(outcome, Verdict::duplicate, append.log);
+        outcome.skipped.push_back(i);
+    }
+}
+
+void Index::examine_adds(const Change& change, Outcome& outcome) const {
+    for (auto add = change.adds.begin(); add != change.adds.end(); ++add) {
+        const auto stored = counters_.find(add->counter);
+        std::int64_t value = (stored == counters_.end() ? 0 : stored->second) + add->delta;
+        for (auto before = change.adds.begin(); before != add; ++before) {
+            if (before->counter == add->counter) value += before->delta;
+        }
+        const bool outside = (add->min && value < *add->min) || (add->max && value > *add->max);
+        if (outside) return turn(outcome, Verdict::refused, add->counter);
+    }
+}
+
+void Index::examine_permits(const Change& change, Time now, Outcome& outcome) const {
+    for (auto permit = change.permits.begin(); permit != change.permits.end(); ++permit) {
+        if (permit->act != domain::Permit::Act::acquire) continue;
+        if (permits_.holds(permit->key, permit->holder, permit->epoch, now)) continue;
+        // Within one Change releases come first: a permit may pass from one holder to another in one step.
+        std::int64_t held = permits_.held(permit->key, now);
+        for (auto other = change.permits.begin(); other != change.permits.end(); ++other) {
+            if (other->key != permit->key) continue;
+            if (other->act == domain::Permit::Act::release)
+                held -= permits_.holds(other->key, other->holder, other->epoch, now) ? 1 : 0;
+            else if (other < permit)
+                ++held;
+        }
+        if (held >= permit->capacity) return turn(outcome, Verdict::refused, permit->key);
+    }
+}
+
+void Index::apply(Change& change, const Outcome& outcome, Time now) {
+    for (domain::Put& p : change.puts) put(p, change.nonce);
+    for (const domain::Bind& b : change.binds) bind(b, now);
+    for (std::size_t i = 0; i < change.appends.size(); ++i) {
+        if (std::ranges::find(outcome.skipped, i) == outcome.skipped.end())
+            append(change.appends[i]);
+    }
+    for (const domain::Add& add : change.adds) counters_[add.counter] += add.delta;
+    for (const domain::Permit& permit : change.permits) {
+        if (permit.act == domain::Permit::Act::release)
+            lanes_.wake(permits_.release(permit.key, permit.holder, permit.epoch));
+    }
+    for (const domain::Permit& permit : change.permits) {
+        if (permit.act == domain::Permit::Act::acquire)
+            permits_.acquire(permit.key,
+                             {permit.holder, permit.epoch,
+                              permit.ttl > Duration{0} ? now + permit.ttl : kNoTime},
+                             now);
+    }
+    for (const domain::Note& note : change.notes) feed_.add(note, now);
+}
+
+void Index::keep_renewals(const Slot& slot, Header& h) const {
+    const domain::Fence fence{slot.attempt, slot.epoch};
+    if (!h.is_held() || !domain::is_held(slot.state) || h.fence() != fence) return;
+    h.lease_until = std::max(h.lease_until, slot.lease_until);
+    h.progress = slot.progress;
+    h.note = slot.extras ? slot.extras->note : std::string{};
+    h.wake_at = domain::wake_for(h);
+}
+
+void Index::put(domain::Put& put, std::uint64_t nonce) {
+    Header& h = put.header;
+    h.nonce = nonce;
+    SlotId id = find(h.key());
+    if (id != kNoSlot) keep_renewals(slots_[id], h);
+    feed_.add(h, put.transition);
+    if (put.erase) {
+        if (id != kNoSlot) erase(id);
+        return;
+    }
+    if (id == kNoSlot) {
+        id = slots_.take();
+        by_id_[static_cast<std::size_t>(h.kind)].emplace(h.id, id);
+    } else {
+        displace(id);
+    }
+    Slot& slot = slots_[id];
+    const bool was_final = domain::is_final(slot.state);
+    write(id, h);
+    if (put.body) slot.body = *std::move(put.body);
+    if (put.outcome) slot.outcome = *std::move(put.outcome);
+    if (put.audit) domain::pack(slot.history, put.transition);
+    if (domain::is_final(h.state) && !was_final && h.kind == domain::Kind::task)
+        finished_.emplace_back(h.finished_at, h.id);
+    place(id);
+}
+
+void Index::bind(const domain::Bind& bind, Time now) {
+    std::string key = binding_key(bind.scope, bind.key);
+    const Time end = now + bind.ttl;
+    bindings_by_end_.emplace_back(end, key);
+    bindings_[std::move(key)] = {bind.id, bind.body_hash, end};
+    if (const SlotId id = find({domain::Kind::task, bind.id}); id != kNoSlot) {
+        auto& extras = slots_[id].extras;
+        if (!extras) extras = std::make_unique<Extras>();
+        extras->bound_until = std::max(extras->bound_until, end);
+    }
+}
+
+void Index::append(domain::Append& append) {
+    logs_[{append.owner, std::move(append.log)}].entries.push_back(
+        {std::move(append.unique_key), std::move(append.bytes)});
+}
+
+void Index::erase_logs(const Uuid& owner) {
+    const auto first = logs_.lower_bound({owner, {}});
+    auto last = first;
+    while (last != logs_.end() && last->first.first == owner) ++last;
+    logs_.erase(first, last);
+}
+
+void Index::erase(SlotId id) {
+    displace(id);
+    Slot& slot = slots_[id];
+    tenants_.release(slot.tenant);
+    policies_.release(slot.policy);
+    workers_.release(slot.worker);
+    catalogue_.retire(*slot.family);
+    erase_logs(slot.id);
+    by_id_[static_cast<std::size_t>(slot.kind)].erase(slot.id);
+    slots_.give_back(id);
+}
+
+// ---- placing ----
+
+void Index::displace(SlotId id) {
+    catalogue_.leave(id);
+    if (slots_[id].lane != nullptr) lanes_.remove(id);
+    set_timer(id, kNoTime);
+}
+
+void Index::place(SlotId id) {
+    Slot& slot = slots_[id];
+    catalogue_.enter(id);
+    if (is_set(slot.wake_at)) timers_.emplace(slot.wake_at, id);
+    if (slot.kind == domain::Kind::task && slot.state == State::queued) {
+        const Family& f = *slot.family;
+        const std::string_view type =
+            slot.lane_by_type ? std::string_view(f.type) : std::string_view{};
+        const std::string_view gate =
+            slot.extras ? std::string_view(slot.extras->gate) : std::string_view{};
+        lanes_.push(id, {f.queue, type, slot.priority, gate});
+    }
+}
+
+void Index::set_timer(SlotId id, Time wake_at) {
+    Slot& slot = slots_[id];
+    if (is_set(slot.wake_at)) timers_.erase({slot.wake_at, id});
+    slot.wake_at = wake_at;
+    if (is_set(wake_at)) timers_.emplace(wake_at, id);
+}
+
+}  // namespace holdfast::stores::memory

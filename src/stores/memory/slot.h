@@ -1,0 +1,88 @@
+// A record as the index keeps it: small, in one place, with its links to the lane it stands in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "domain/record.h"
+#include "stores/memory/interner.h"
+
+namespace holdfast::stores::memory {
+
+using SlotId = std::uint32_t;
+inline constexpr SlotId kNoSlot = 0;
+
+struct Family;
+struct Lane;
+
+/// What few records have.
+struct Extras {
+    std::string gate, labels, note;
+    std::uint32_t gate_limit = 0;
+    std::uint64_t fingerprint = 0;
+    Duration lease{0};
+    Time run_at, deadline, bound_until;
+};
+
+struct Slot {
+    Uuid id;
+    std::uint64_t version = 0;
+    std::uint64_t nonce = 0;
+    domain::Epoch epoch{};
+    Time created_at, updated_at, started_at, finished_at, due_at, lease_until, wake_at;
+    Bytes body, outcome;
+    std::string history;  ///< domain::pack()ed transitions
+    Family* family = nullptr;
+    Lane* lane = nullptr;  ///< The lane it stands in now, if any.
+    std::unique_ptr<Extras> extras;
+    SlotId lane_prev = kNoSlot, lane_next = kNoSlot;
+    Interner::Number tenant = 0, policy = 0, worker = 0;
+    std::uint32_t attempt = 0;
+    float progress = -1;
+    std::uint16_t retry_count = 0, crashes = 0, revision = 0, checkpoints = 0, signals = 0;
+    domain::Kind kind{};
+    domain::State state{};
+    std::uint8_t priority = 5;
+    domain::Event ended_by{};
+    bool pause_requested : 1 = false;
+    bool cancel_requested : 1 = false;
+    bool until_signal : 1 = false;
+    bool signal_pending : 1 = false;
+    bool lane_by_type : 1 = false;
+    bool holds_gate : 1 = false;
+    bool holds_queue_permit : 1 = false;
+
+    bool in_use() const { return version != 0; }
+};
+
+/// Slots by number, in chunks that never move.
+class SlotArena {
+  public:
+    Slot& operator[](SlotId id) { return chunks_[id / kChunk][id % kChunk]; }
+    const Slot& operator[](SlotId id) const { return chunks_[id / kChunk][id % kChunk]; }
+
+    SlotId take() {
+        if (!free_.empty()) {
+            const SlotId id = free_.back();
+            free_.pop_back();
+            return id;
+        }
+        if (used_ % kChunk == 0) chunks_.push_back(std::make_unique<Slot[]>(kChunk));
+        return used_++ == 0 ? take() : used_ - 1;  // number 0 stays unused: it means "none"
+    }
+    void give_back(SlotId id) {
+        (*this)[id] = Slot{};
+        free_.push_back(id);
+    }
+
+  private:
+    static constexpr SlotId kChunk = 1024;
+    std::vector<std::unique_ptr<Slot[]>> chunks_;
+    std::vector<SlotId> free_;
+    SlotId used_ = 0;
+};
+
+}  // namespace holdfast::stores::memory
