@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +50,25 @@ class Bytes {
         char* text() { return reinterpret_cast<char*>(this + 1); }  // the bytes follow the block
     };
     Block* block_ = nullptr;
+};
+
+/// A text that many values carry and nobody changes: copying it allocates nothing.
+class Text {
+  public:
+    Text() = default;
+    Text(std::string_view text) : bytes_(text) {}  // NOLINT(google-explicit-constructor): a text is a text
+    Text(const std::string& text) : bytes_(text) {}  // NOLINT(google-explicit-constructor)
+    Text(const char* text) : bytes_(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
+
+    std::string_view view() const { return bytes_.view(); }
+    operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor)
+    bool empty() const { return bytes_.empty(); }
+
+    friend bool operator==(const Text& a, const Text& b) { return a.view() == b.view(); }
+    friend std::string operator+(std::string a, const Text& b) { return a.append(b.view()); }
+
+  private:
+    Bytes bytes_;
 };
 
 }  // namespace holdfast

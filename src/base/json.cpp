@@ -1,8 +1,10 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +27,12 @@ void count(const json::value& value, Census& census) {
     } else if (const auto* number = value.if_double()) {
         census.finite = census.finite && std::isfinite(*number);
     }
+}
+
+template <class Number>
+std::string shortest(Number value) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 /// Bytes of the UTF-8 character that begins `text`; 0 when none does.
@@ -148,10 +156,18 @@ class Canonical {
 
     std::string scalar() {
         const std::string_view text = token();
-        const json::value value = json::parse(text);
-        const bool long_integer =
-            value.is_double() && text.find_first_of(".eE") == std::string_view::npos;
-        return long_integer ? std::string(text) : json::serialize(value);
+        if (text.front() == '-' || (text.front() >= '0' && text.front() <= '9'))
+            return number(text);
+        return json::serialize(json::parse(text));
+    }
+
+    static std::string number(std::string_view text) {
+        if (text == "-0") return "0";
+        double value = 0;
+        if (text.find_first_of(".eE") == std::string_view::npos ||  // an integer: one spelling each
+            std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc{})
+            return std::string(text);
+        return shortest(value + 0.0);  // + 0.0: no "-0"
     }
 
     std::string_view token() {
@@ -205,6 +221,14 @@ Json Json::quoted(std::string_view text) {
         text, [](char c) { return c >= ' ' && c != '"' && c != '\\' && c != '\x7f'; });
     if (plain) return Json('"' + std::string(text) + '"');
     return Json(json::serialize(json::string_view(repaired(text))));
+}
+
+Json Json::number(double value) {
+    return std::isfinite(value) ? Json(shortest(value)) : Json{};
+}
+
+Json Json::number(float value) {
+    return std::isfinite(value) ? Json(shortest(value)) : Json{};
 }
 
 json::value Json::value() const {

@@ -34,6 +34,9 @@ class Json {
     /// A string. What is no UTF-8 in `text` becomes U+FFFD: an error message cut in the middle of a
     /// character must still be sent.
     static Json quoted(std::string_view text);
+    /// As short as reads back to the same number: 0.3, not 3E-1. What is not finite is null.
+    static Json number(double value);
+    static Json number(float value);
 
     const std::string& text() const { return text_; }
     bool is_null() const { return text_ == "null"; }

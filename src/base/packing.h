@@ -2,6 +2,7 @@
 // length.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,11 +14,14 @@ class Packer {
     explicit Packer(std::string& out) : out_(out) {}
 
     Packer& number(std::uint64_t value) {
+        std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as read
+        std::size_t size = 0;
         while (value >= 0x80) {
-            out_.push_back(static_cast<char>(value | 0x80));
+            bytes[size++] = static_cast<char>(value | 0x80);
             value >>= 7;
         }
-        out_.push_back(static_cast<char>(value));
+        bytes[size++] = static_cast<char>(value);
+        out_.append(bytes.data(), size);
         return *this;
     }
     Packer& text(std::string_view value) {

@@ -57,8 +57,10 @@ inline std::unexpected<Error> refuse(Code code, std::string detail) {
     return std::unexpected(Error{code, std::move(detail), {}});
 }
 
-/// The caller's input is wrong, and this is the field to look at.
+/// The caller's input is wrong, and this is the field to look at. A field that the caller invented
+/// may have any length: what we repeat of it has not.
 inline std::unexpected<Error> invalid(std::string_view field, std::string_view problem) {
+    field = field.substr(0, 128);
     return std::unexpected(Error{Code::invalid_argument,
                                  std::string(field).append(": ").append(problem),
                                  std::string(field)});

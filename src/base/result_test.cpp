@@ -47,6 +47,12 @@ TEST(Result, every_code_has_the_name_the_api_uses) {
     EXPECT_EQ(to_string(Code::unavailable), "unavailable");
 }
 
+TEST(Result, a_field_of_any_length_is_repeated_only_so_far) {
+    const Result<> refused = invalid(std::string(100'000, 'x'), "is unknown");
+    EXPECT_EQ(refused.error().field, std::string(128, 'x'));
+    EXPECT_EQ(refused.error().detail, std::string(128, 'x') + ": is unknown");
+}
+
 TEST(Result, a_refusal_has_a_code_and_no_field) {
     const Result<> refused = refuse(Code::overloaded, "later");
     EXPECT_EQ(refused.error(), (Error{Code::overloaded, "later", ""}));

@@ -1,6 +1,7 @@
 // Everything one step does, in one value: what a store applies whole or not at all.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +34,12 @@ struct Transition {
 /// its lane, `wake_at` sets its timer. So no Change can queue a task and forget the lane.
 struct Put {
     Header header;                       ///< As it will be; header.version = expected_version + 1.
+    // The very header it was decided on. The version alone would not do: after a crash that lost writes the same
+    // number can be given to something else.
     std::uint64_t expected_version = 0;  ///< 0: must not exist yet.
+    Epoch expected_epoch{};              ///< Of its last claim.
+    std::uint64_t expected_nonce = 0;    ///< Of the commit that wrote it; 0: a claim did, or it does not matter.
+    Time unless_renewed_past;            ///< Set when a lost lease ends: one renewed past this moment is a conflict.
     std::optional<Bytes> body;           ///< None: as it is.
     std::optional<Bytes> outcome;        ///< None: as it is.
     bool erase = false;                  ///< The record ends here, with its logs.
@@ -92,7 +98,7 @@ struct Note {
 struct Change {
     Partition partition{};  ///< All that it touches lives here.
     std::uint64_t nonce = 0;
-    std::vector<Put> puts;
+    boost::container::small_vector<Put, 1> puts;  ///< Nearly always one.
     std::vector<Append> appends;
     std::vector<Add> adds;
     std::vector<Bind> binds;

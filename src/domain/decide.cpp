@@ -33,6 +33,8 @@ Decision on(const Record& record, const Claim& claim, Time now) {
     Put& put = change.puts.emplace_back();
     put.header = record.header;
     put.expected_version = record.header.version;
+    put.expected_epoch = record.header.epoch;
+    put.expected_nonce = record.header.nonce;
     stamp_claim(put.header, claim, now);
     put.transition = claim_transition(put.header, record.header.state);
     return change;
@@ -86,8 +88,8 @@ Decision on(const Record& record, const Fail& fail, Time now) {
     if (h.cancel_requested) return std::move(draft).move(Event::cancelled, State::cancelled);
 
     if (!uncounted) count_up(draft.header().retry_count);
-    const bool used_up = policy.max != 0 && draft.header().retry_count >= policy.max;
-    if (fail.failure.kind == ErrorKind::permanent || (used_up && !uncounted))
+    const bool used_up = !uncounted && policy.max != 0 && draft.header().retry_count >= policy.max;
+    if (fail.failure.kind == ErrorKind::permanent || used_up)
         return std::move(draft).move(Event::failed, parked_as(policy.on_exhausted));
 
     const std::uint32_t failures = draft.header().retry_count + (uncounted ? 1U : 0U);
@@ -142,7 +144,7 @@ Decision on_lease_ended(const Record& record, Time now) {
     const Policy policy = policy_of(h);
     Draft draft(record, now);
     count_up(draft.header().crashes);
-    draft.by(h.worker).ended(Event::lease_ended);
+    draft.by(h.worker).ended(Event::lease_ended).unless_renewed();
     const Failure crash{
         ErrorKind::crash, "the worker was not heard of before its lease ended", {}, {}};
     draft.header().fingerprint = fingerprint(h.type, crash);
@@ -261,10 +263,10 @@ Decision on(const Record& record, const Discard& discard, Time now) {
     return Draft(record, now).by(discard.by).move(Event::discarded, State::discarded);
 }
 
-std::string policy_text(const Policy& policy) {
+Text policy_text(const Policy& policy) {
     static const Policy kUsual;
-    static const std::string kUsualText = format_policy(kUsual);
-    return policy == kUsual ? kUsualText : format_policy(policy);
+    static const Text kUsualText = format_policy(kUsual);
+    return policy == kUsual ? kUsualText : Text(format_policy(policy));
 }
 
 std::string join_labels(const Submission& s) {
@@ -283,8 +285,7 @@ Decision decide(const Record& record, const Command& command, Time now) {
 }
 
 Change decide_submit(const Submission& s, const Uuid& id, Time now) {
-    Record blank;
-    Header& h = blank.header;
+    Header h;
     h.id = id;
     h.created_at = now;
     h.type = s.type;
@@ -302,7 +303,7 @@ Change decide_submit(const Submission& s, const Uuid& id, Time now) {
     if (later) h.due_at = h.run_at;
     if (s.policy.timeout > Duration{0}) h.deadline = (later ? h.run_at : now) + s.policy.timeout;
 
-    Draft draft(blank, now);
+    Draft draft(std::move(h), now);
     draft.set_body(make_body(s));
     if (!s.idempotency_key.empty())
         draft.change().binds.push_back(
@@ -315,6 +316,7 @@ void stamp_claim(Header& h, const Claim& claim, Time now) {
     ++h.version;
     ++h.attempt;
     h.epoch = claim.epoch;
+    h.lease_granted = claim.lease;
     h.lease_until = now + claim.lease;
     h.worker = claim.worker;
     h.updated_at = now;

@@ -109,10 +109,11 @@ Walk walk(const Check& check) {
         walk.steps.emplace(State::none, Event::submitted, fresh.header.state);
         visit(fresh, kNow);
     }
-    while (!open.empty()) {
+    while (!open.empty() && !::testing::Test::HasFailure()) {  // one counterexample is enough
         const Seen here = open.front();
         open.pop_front();
         walk.visited.push_back(here);
+        EXPECT_LT(walk.visited.size(), 50'000U) << "a count grows without end";
         const Time soon = here.now + 1s;
         for (const Time now : std::set{soon, std::max(soon, here.record.header.wake_at)}) {
             for (const Command& command : commands_for(here.record, now)) {
@@ -145,8 +146,7 @@ TEST(DecideWalk, every_state_meets_every_command_and_is_answered) {
     }
     EXPECT_EQ(whole_walk().pairs, expected);
     EXPECT_EQ(whole_walk().refusals.size(), 5U) << "every refusal is heard";
-    EXPECT_GT(whole_walk().visited.size(), 0U) << whole_walk().visited.size();
-    EXPECT_EQ(whole_walk().visited.size(), 0U);
+    EXPECT_GT(whole_walk().visited.size(), 5000U);
 }
 
 TEST(DecideWalk, the_steps_taken_are_exactly_the_rows_of_the_lifecycle) {

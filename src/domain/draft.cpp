@@ -8,11 +8,13 @@ Policy policy_of(const Header& header) {
     return parse_policy(header.policy).value_or(Policy{});
 }
 
-Draft::Draft(const Record& record, Time now) : from_(record.header.state), now_(now) {
-    change_.partition = record.header.id.partition();
+Draft::Draft(Header&& header, Time now) : from_(header.state), now_(now) {
+    change_.partition = header.id.partition();
     Put& put = change_.puts.emplace_back();
-    put.header = record.header;
-    put.expected_version = record.header.version;
+    put.expected_version = header.version;
+    put.expected_epoch = header.epoch;
+    put.expected_nonce = header.nonce;
+    put.header = std::move(header);
 }
 
 Draft& Draft::by(std::string_view actor) {
@@ -36,6 +38,11 @@ Draft& Draft::ended(Event event) {
     return *this;
 }
 
+Draft& Draft::unless_renewed() {
+    put().unless_renewed_past = now_;
+    return *this;
+}
+
 Draft& Draft::set_body(Bytes body) {
     put().body = std::move(body);
     return *this;
@@ -47,9 +54,10 @@ Draft& Draft::set_outcome(const Json& outcome) {
 }
 
 Draft& Draft::set_error(const Failure& failure) {
-    const Json error = to_json(truncated(failure));
+    Failure kept = truncated(failure);
+    const Json error = to_json(kept);
     put().transition.error = Bytes(error.text());
-    if (put().transition.message.empty()) put().transition.message = truncated(failure).message;
+    saying(std::move(kept.message));
     return set_outcome(JsonObject{}.add("error", error).done());
 }
 
@@ -87,6 +95,7 @@ void Draft::settle() {
         if (h.holds_queue_permit) release(queue_permit(h.queue));
         h.holds_gate = false;
         h.holds_queue_permit = false;
+        h.lease_granted = Duration{0};
         h.lease_until = kNoTime;
         h.worker.clear();
         h.pause_requested = false;

@@ -19,7 +19,8 @@ Policy policy_of(const Header& header);
 
 class Draft {
   public:
-    Draft(const Record& record, Time now);
+    Draft(const Record& record, Time now) : Draft(Header(record.header), now) {}
+    Draft(Header&& header, Time now);
 
     Header& header() { return put().header; }
     Change& change() { return change_; }
@@ -29,6 +30,8 @@ class Draft {
     Draft& saying(std::string message);
     /// The attempt is over, by this call of its worker or this loss of it.
     Draft& ended(Event event);
+    /// The holder is taken to be gone, unless it is heard of before this is written.
+    Draft& unless_renewed();
     Draft& set_body(Bytes body);
     Draft& set_outcome(const Json& outcome);
     Draft& set_error(const Failure& failure);

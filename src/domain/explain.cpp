@@ -67,10 +67,9 @@ Explanation timed(const Header& h, Time now) {
                 "a signal, or its timer"};
     if (h.state == State::retrying) {
         const std::string what =
-            h.retry_count > 0 ? "It failed " + failures(h, policy_of(h))
-                              : std::string("Something it needs is down, which is not counted,");
-        return {Why::backing_off, what + " and is tried again at " + at + '.', h.due_at,
-                "its timer"};
+            h.retry_count > 0 ? "It failed " + failures(h, policy_of(h)) + " and"
+                              : std::string("Something it needs is down, which is not counted; it");
+        return {Why::backing_off, what + " is tried again at " + at + '.', h.due_at, "its timer"};
     }
     if (h.attempt > 0)
         return {Why::polls_later, "Its worker gave it back for a while; it goes on at " + at + '.',
@@ -118,7 +117,7 @@ std::string why_suspended(const Header& h) {
     const Policy policy = policy_of(h);
     if (h.ended_by == Event::timed_out) return "Its deadline passed at " + format_time(h.deadline);
     if (h.ended_by == Event::lease_ended)
-        return counted(h.crashes, "worker") + " in a row were lost with it";
+        return counted(h.crashes, "worker") + (h.crashes == 1 ? " was" : " were") + " lost with it";
     if (policy.max > 0 && h.retry_count >= policy.max) return "It failed " + failures(h, policy);
     return "It failed in a way that trying again cannot mend";
 }

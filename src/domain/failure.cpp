@@ -113,7 +113,7 @@ std::uint64_t fingerprint(std::string_view task_type, const Failure& failure) {
     const std::uint64_t h =
         hash64(normalised(failure.message),
                hash64(failure.code, hash64(to_string(failure.kind), hash64(task_type))));
-    return h == 0 ? 1 : h;
+    return std::max<std::uint64_t>(h, 1);
 }
 
 }  // namespace holdfast::domain

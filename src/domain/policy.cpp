@@ -25,9 +25,7 @@ bool is_delay(Duration d) {
 }
 
 std::string format_number(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
+    return Json::number(value).text();
 }
 
 template <class Number>
@@ -256,18 +254,17 @@ Result<> read_retry(const Json& retry, Policy& policy) {
 }
 
 Json backoff_json(const Backoff& b) {
-    json::object object;
+    JsonObject object;
     if (b.schedule.empty()) {
-        object["base"] = format_duration(b.base);
-        object["factor"] = b.factor;
-        object["max"] = format_duration(b.max);
+        object.add("base", format_duration(b.base))
+            .add("factor", Json::number(b.factor))
+            .add("max", format_duration(b.max));
     } else {
         json::array schedule;
         for (const Duration delay : b.schedule) schedule.emplace_back(format_duration(delay));
-        object["schedule"] = std::move(schedule);
+        object.add("schedule", Json::of(schedule));
     }
-    object["jitter"] = b.jitter;
-    return Json::of(object);
+    return object.add("jitter", Json::number(b.jitter)).done();
 }
 
 }  // namespace holdfast::domain

@@ -70,6 +70,7 @@ struct Header {
     std::uint64_t fingerprint = 0;  ///< Of the last failure.
     Epoch epoch{};                  ///< Of the last claim.
     Duration lease{0};              ///< What a claim that names no lease gives it; 0: the default.
+    Duration lease_granted{0};          ///< held: what its claim was given; a renewal gives as much again.
     Time created_at, updated_at, started_at, finished_at;
     Time run_at;       ///< As asked for by the submission.
     Time due_at;       ///< waiting, retrying, paused: when it may run.
@@ -77,7 +78,7 @@ struct Header {
     Time lease_until;  ///< held: when the holder loses it.
     Time wake_at;      ///< The one timer of the record; set by settle(), never by hand.
     std::string queue, type, tenant;
-    std::string policy;  ///< format_policy()
+    Text policy;  ///< format_policy()
     std::string
         gate;  ///< A permit key ("tenant/key"); tasks of one gate share a lane and its limit.
     std::string worker;  ///< held: by whom.

@@ -1,8 +1,5 @@
 #include "domain/task_json.h"
 
-#include <array>
-#include <charconv>
-
 #include "domain/draft.h"
 
 namespace holdfast::domain {
@@ -14,14 +11,6 @@ Json time_json(Time t) {
 
 Json text_or_null(std::string_view text) {
     return text.empty() ? Json{} : Json::quoted(text);
-}
-
-/// As short as it was given: 0.3, not 0.30000001.
-Json progress_json(float progress) {
-    if (progress < 0) return {};
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), progress).ptr;
-    return Json::stored({text.data(), end});
 }
 
 /// From "\nkey=value\nkey=value\n".
@@ -75,7 +64,7 @@ Json task_json(const Record& record) {
         .add("context", context_json(body.member("context")))
         .add("retry", retry_json(h))
         .add("attempt", std::int64_t{h.attempt})
-        .add("progress", progress_json(h.progress))
+        .add("progress", h.progress < 0 ? Json{} : Json::number(h.progress))
         .add("run_at", time_json(h.run_at))
         .add("deadline", time_json(h.deadline))
         .add("version", static_cast<std::int64_t>(h.version))

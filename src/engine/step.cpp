@@ -35,6 +35,17 @@ Result<Done> refused(domain::Refusal refusal, const domain::Header& h) {
                                         : "the task is " + std::string(to_string(h.state)));
 }
 
+/// What is needed of a header after its commit: all of it if it stays held, else next to nothing.
+domain::Header to_remember(const domain::Header& h) {
+    if (h.is_held()) return h;
+    domain::Header brief;
+    brief.id = h.id;
+    brief.state = h.state;
+    brief.version = h.version;
+    brief.queue = h.queue;
+    return brief;
+}
+
 }  // namespace
 
 /// One item on its way through the rounds.
@@ -46,7 +57,7 @@ struct Engine::Pending {
         0;  ///< Of our last try: in the stored header it says the try went through.
 };
 
-Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record> known) {
+Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record> known, Time at) {
     Each<Done> answers(asks.size(),
                        refuse(Code::overloaded, "the task is being changed by others; try again"));
     std::vector<Pending> pending = begin(asks, known);
@@ -67,11 +78,11 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
             }
             fill(pending, *std::move(records));
         }
-        std::vector<domain::Change> changes = decide_all(pending, answers);
+        std::vector<domain::Change> changes = decide_all(pending, is_set(at) ? at : now(), answers);
         if (changes.empty()) break;
         std::vector<domain::Header> headers;
         headers.reserve(changes.size());
-        for (const domain::Change& change : changes) headers.push_back(change.puts.front().header);
+        for (const domain::Change& change : changes) headers.push_back(to_remember(change.puts.front().header));
         auto outcomes = co_await store_.commit(std::move(changes));
         if (!outcomes) {
             trouble = outcomes.error();
@@ -98,7 +109,8 @@ std::vector<Engine::Pending> Engine::begin(std::vector<Ask>& asks,
         if (i < known.size()) {
             p.record = std::move(known[i]);
         } else if (const auto held = held_.find(p.ask->id); held != held_.end()) {
-            p.record = domain::Record{held->second, {}, {}};
+            p.record = domain::Record{std::move(held->second), {}, {}};
+            held_.erase(held);  // comes back with the next step that leaves it held
         }
     }
     return pending;
@@ -121,7 +133,7 @@ void Engine::fill(std::vector<Pending>& pending,
 }
 
 /// Leaves in `pending` those that have a Change to commit, in the order of the changes returned.
-std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Each<Done>& answers) {
+std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Time at, Each<Done>& answers) {
     std::vector<domain::Change> changes;
     changes.reserve(pending.size());
     std::erase_if(pending, [&](Pending& p) {
@@ -131,7 +143,7 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Ea
             announce(h);
             return true;
         }
-        domain::Decision decision = decide(*p.record, p.ask->command, now());
+        domain::Decision decision = decide(*p.record, p.ask->command, at);
         if (!decision) {
             answers[p.place] = refused(decision.error(), h);
             return true;
@@ -191,6 +203,7 @@ Async<Result<Done>> Engine::step_one(Ask ask) {
 
 /// Tells those who wait, in this process, that there is something to look at.
 void Engine::announce(const domain::Header& h) {
+    if (waiters_.size() == 0) return;
     if (h.state == State::queued) waiters_.ring_one(h.queue);
     if (domain::is_final(h.state)) waiters_.ring_all(h.id.text());
 }

@@ -74,17 +74,18 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
     const std::vector<std::string> names = queues_of(submissions);
     const auto settings = co_await queues_.get(names);
     if (!settings) co_return none(settings.error());
+    const Time at = now();
     Each<Receipt> answers(submissions.size());
     std::vector<Entry> entries;
     entries.reserve(submissions.size());
     for (std::size_t i = 0; i < submissions.size(); ++i) {
-        if (Result<> ok = check_intake(submissions[i], names, *settings, now()); !ok) {
+        if (Result<> ok = check_intake(submissions[i], names, *settings, at); !ok) {
             answers[i] = std::unexpected(std::move(ok).error());
             continue;
         }
         const Partition home =
             domain::home_partition(submissions[i]).value_or(mint_.random_partition());
-        entries.push_back({i, mint_.mint(home, now()), rng_() | 1});
+        entries.push_back({i, mint_.mint(home, at), rng_() | 1});
     }
 
     Result<std::vector<stores::Outcome>> outcomes;
@@ -96,7 +97,7 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
         std::vector<domain::Change> changes;
         changes.reserve(entries.size());
         for (Entry& entry : entries) {
-            changes.push_back(decide_submit(submissions[entry.place], entry.id, now()));
+            changes.push_back(decide_submit(submissions[entry.place], entry.id, at));
             changes.back().nonce = entry.nonce;
             entry.state = changes.back().puts.front().header.state;
         }

@@ -10,10 +10,10 @@ Async<Result<std::size_t>> Engine::tick(std::size_t limit) {
     const std::size_t count = due.size();
     std::vector<Ask> asks;
     std::vector<domain::Record> tasks;
+    Time asked_at;  // the store's own time of this call: ours might be ahead of it, and end a lease too early
     for (domain::Record& record : due) {
         if (record.header.kind == domain::Kind::task) {
-            // The store's own time of this call: by ours it might not be due yet.
-            offset_ = std::max(offset_, record.header.wake_at - stores::kDuePush - clock_.now());
+            asked_at = record.header.wake_at - stores::kDuePush;
             asks.push_back({record.header.id, domain::Tick{}});
             held_.erase(record.header.id);
             tasks.push_back(std::move(record));
@@ -22,7 +22,7 @@ Async<Result<std::size_t>> Engine::tick(std::size_t limit) {
             co_await handler->second(std::move(record));
         }
     }
-    const Each<Done> answers = co_await step(std::move(asks), std::move(tasks));
+    const Each<Done> answers = co_await step(std::move(asks), std::move(tasks), asked_at);
     // What could not be done now rings again after kDuePush; only a silent store is worth a word.
     for (const Result<Done>& answer : answers) {
         if (!answer && answer.error().code == Code::unavailable)

@@ -73,7 +73,7 @@ struct ClaimRequest {
 struct Renewal {
     Uuid id;
     Fence fence;
-    Duration lease{0};  ///< 0: the task's own, else the default.
+    Duration lease{0};  ///< 0: as much as its claim was given.
     std::optional<float> progress;
     std::optional<std::string> note;
 };
@@ -155,8 +155,9 @@ class Store {
     virtual ~Store() = default;
 
     /// Applies each Change whole or not at all, in order, independently of the others.
-    ///   P1  Every put's stored version equals its expected_version, or the Change is a `conflict`;
-    ///       0 means the record must not exist.
+    ///   P1  Every put's record is still the one it was decided on (expected_version, expected_epoch,
+    ///       and expected_nonce unless 0), or the Change is a `conflict`; version 0 means that it must
+    ///       not exist. A renewal moves no version: a lease past unless_renewed_past is a conflict too.
     ///   P2  A Change that is not `committed` leaves no trace: record, lane, timer, log, counter,
     ///       binding, permit, feed.
     ///   P3  A `queued` task is in the lane that lane_of(header) names, at its end; a task in any

@@ -21,7 +21,7 @@ void turn(Outcome& outcome, Verdict verdict, std::string_view reason) {
 
 }  // namespace
 
-Index::Index() = default;
+Index::Index(EpochRule epoch_rule) : epoch_rule_(epoch_rule) {}
 Index::~Index() = default;
 
 bool Index::Log::has(std::string_view key) const {
@@ -57,8 +57,13 @@ void Index::examine_puts(const Change& change, Outcome& outcome) const {
         if (put.header.id.partition() != change.partition)
             return turn(outcome, Verdict::refused, "partition");
         const SlotId id = find(put.header.key());
-        const std::uint64_t stored = id == kNoSlot ? 0 : slots_[id].version;
-        if (stored != put.expected_version) return turn(outcome, Verdict::conflict, "version");
+        const Slot* stored = id == kNoSlot ? nullptr : &slots_[id];
+        const bool same = stored == nullptr ? put.expected_version == 0
+                                            : stored->version == put.expected_version &&
+                                                  stored->epoch == put.expected_epoch &&
+                                                  (put.expected_nonce == 0 || stored->nonce == put.expected_nonce) &&
+                                                  (!is_set(put.unless_renewed_past) || stored->lease_until <= put.unless_renewed_past);
+        if (!same) return turn(outcome, Verdict::conflict, "version");
     }
 }
 

@@ -29,7 +29,9 @@ namespace holdfast::stores::memory {
 
 class Index {
   public:
-    Index();
+    /// How a claim mints its epoch. Anything but next_epoch is for tests that prove its worth.
+    using EpochRule = domain::Epoch (*)(domain::Epoch last, Time now);
+    explicit Index(EpochRule epoch_rule = domain::next_epoch);
     ~Index();
     Index(const Index&) = delete;
     Index& operator=(const Index&) = delete;
@@ -105,6 +107,7 @@ class Index {
     std::deque<std::pair<Time, std::string>> bindings_by_end_;
     std::deque<std::pair<Time, Uuid>> finished_;  ///< tasks by the time they ended
     Feed feed_;
+    EpochRule epoch_rule_;
     std::size_t turn_ = 0;  ///< Which of its queues a claim asks first.
 };
 

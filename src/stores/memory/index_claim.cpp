@@ -38,7 +38,7 @@ Record Index::hand_out(SlotId id, const ClaimRequest& request, const ClaimQueue&
     const domain::Claim claim{
         .to = request.to,
         .worker = request.worker,
-        .epoch = domain::next_epoch(h.epoch, now),
+        .epoch = epoch_rule_(h.epoch, now),
         .lease = request.lease > Duration{0} ? request.lease
                  : h.lease > Duration{0}     ? h.lease
                                              : domain::kDefaultLease,
@@ -63,6 +63,7 @@ Record Index::hand_out(SlotId id, const ClaimRequest& request, const ClaimQueue&
     slot.attempt = h.attempt;
     slot.epoch = h.epoch;
     slot.nonce = h.nonce;
+    slot.lease_granted = h.lease_granted;
     slot.lease_until = h.lease_until;
     slot.updated_at = h.updated_at;
     slot.started_at = h.started_at;
@@ -83,9 +84,7 @@ Renewed Index::renew(const Renewal& renewal, Time now) {
     const domain::Fence fence{slot.attempt, slot.epoch};
     if (!domain::is_held(slot.state) || fence != renewal.fence) return {};
     Header h = header_of(slot);
-    const Duration lease = renewal.lease > Duration{0} ? renewal.lease
-                           : h.lease > Duration{0}     ? h.lease
-                                                       : domain::kDefaultLease;
+    const Duration lease = renewal.lease > Duration{0} ? renewal.lease : h.lease_granted;
     domain::stamp_renewal(h, lease, now);
     slot.lease_until = h.lease_until;
     set_timer(id, h.wake_at);

@@ -36,13 +36,14 @@ Header Index::header_of(const Slot& s) const {
     h.started_at = s.started_at;
     h.finished_at = s.finished_at;
     h.due_at = s.due_at;
+    h.lease_granted = s.lease_granted;
     h.lease_until = s.lease_until;
     h.wake_at = s.wake_at;
     h.queue = s.family->queue;
     h.type = s.family->type;
-    h.tenant = tenants_.text(s.tenant);
+    h.tenant = tenants_.text(s.tenant).view();
     h.policy = policies_.text(s.policy);
-    h.worker = workers_.text(s.worker);
+    h.worker = workers_.text(s.worker).view();
     if (!s.extras) return h;
     h.gate = s.extras->gate;
     h.gate_limit = s.extras->gate_limit;
@@ -84,6 +85,7 @@ void Index::write(SlotId id, Header& h) {
     s.started_at = h.started_at;
     s.finished_at = h.finished_at;
     s.due_at = h.due_at;
+    s.lease_granted = h.lease_granted;
     s.lease_until = h.lease_until;
     s.wake_at = h.wake_at;
     if (s.family == nullptr || s.family->queue != h.queue || s.family->type != h.type) {
@@ -91,8 +93,8 @@ void Index::write(SlotId id, Header& h) {
         if (old != nullptr) catalogue_.retire(*old);
     }
     const auto exchange = [](Interner& interner, Interner::Number& number,
-                             const std::string& text) {
-        if (interner.text(number) == text) return;
+                             std::string_view text) {
+        if (interner.text(number).view() == text) return;
         interner.release(number);
         number = interner.hold(text);
     };

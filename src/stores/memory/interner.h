@@ -3,10 +3,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/bytes.h"
 
 namespace holdfast::stores::memory {
 
@@ -27,8 +28,8 @@ class Interner {
         } else {
             free_.pop_back();
         }
-        entries_[number] = {std::string(text), 1};
-        numbers_.emplace(entries_[number].text, number);  // the deque keeps the text in its place
+        entries_[number] = {Text(text), 1};
+        numbers_.emplace(entries_[number].text.view(), number);
         return number;
     }
     Number hold_again(Number number) {
@@ -37,10 +38,10 @@ class Interner {
     }
     void release(Number number) {
         if (number == 0 || --entries_[number].holders > 0) return;
-        numbers_.erase(entries_[number].text);
+        numbers_.erase(entries_[number].text.view());
         free_.push_back(number);
     }
-    const std::string& text(Number number) const { return entries_[number].text; }
+    const Text& text(Number number) const { return entries_[number].text; }
     Number find(std::string_view text) const {
         const auto found = numbers_.find(text);
         return found == numbers_.end() ? 0 : found->second;
@@ -48,10 +49,10 @@ class Interner {
 
   private:
     struct Entry {
-        std::string text;
+        Text text;
         std::uint32_t holders = 0;
     };
-    std::deque<Entry> entries_{1};
+    std::vector<Entry> entries_ = std::vector<Entry>(1);
     std::vector<Number> free_;
     boost::unordered_flat_map<std::string_view, Number> numbers_;
 };

@@ -33,6 +33,7 @@ struct Slot {
     std::uint64_t nonce = 0;
     domain::Epoch epoch{};
     Time created_at, updated_at, started_at, finished_at, due_at, lease_until, wake_at;
+    Duration lease_granted{0};
     Bytes body, outcome;
     std::string history;  ///< domain::pack()ed transitions
     Family* family = nullptr;

@@ -1,0 +1,131 @@
+// simulation --seeds N [--from S]   run N seeds
+// simulation --seed S [--trace]     replay one, and say what happened
+// simulation --bug NAME --seeds N   with a planted bug: how soon is it found?
+// simulation --teeth                every planted bug is found at its known seed, and the same seed gives the same trace
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "world.h"
+
+namespace holdfast::simulation {
+namespace {
+
+struct Known {
+    Bug bug;
+    std::uint64_t seed;
+};
+// Found by: simulation --bug NAME --seeds 2000
+constexpr std::array kKnown{
+    Known{Bug::no_fencing, 0},           Known{Bug::ack_before_commit, 0}, Known{Bug::visible_before_durable, 0},
+    Known{Bug::promote_twice, 0},        Known{Bug::forget_a_wake, 0},     Known{Bug::audit_outside_commit, 0},
+    Known{Bug::reuse_an_epoch, 0},       Known{Bug::lose_a_permit, 0},     Known{Bug::duplicate_append, 0},
+    Known{Bug::deaf_to_renewals, 0},     Known{Bug::lose_a_lane, 0},
+};
+
+struct Arguments {
+    std::uint64_t from = 1;
+    std::uint64_t seeds = 0;
+    Bug bug = Bug::none;
+    bool trace = false;
+    bool teeth = false;
+};
+
+Verdict play(std::uint64_t seed, Bug bug, bool trace = false) {
+    return World(seed, bug, trace).run();
+}
+
+void complain(std::uint64_t seed, const Verdict& verdict) {
+    std::printf("seed %llu violates %s: %s\n  replay: simulation --seed %llu --trace\n",
+                static_cast<unsigned long long>(seed), verdict.violation->invariant.c_str(),
+                verdict.violation->detail.c_str(), static_cast<unsigned long long>(seed));
+}
+
+int run_seeds(const Arguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    std::uint64_t violations = 0;
+    std::uint64_t steps = 0;
+    std::uint64_t played = 0;
+    for (std::uint64_t seed = arguments.from; seed < arguments.from + arguments.seeds; ++seed) {
+        const Verdict verdict = play(seed, arguments.bug, arguments.trace);
+        steps += verdict.steps;
+        ++played;
+        if (!verdict.violation) continue;
+        complain(seed, verdict);
+        if (++violations == 5 || arguments.bug != Bug::none) break;
+    }
+    const double minutes = std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%llu seeds, %llu steps, %llu violations, %.0f seeds/min\n",
+                static_cast<unsigned long long>(played), static_cast<unsigned long long>(steps),
+                static_cast<unsigned long long>(violations), static_cast<double>(played) / minutes);
+    return violations == 0 ? 0 : 1;
+}
+
+int show_teeth() {
+    int missed = 0;
+    for (const Known& known : kKnown) {
+        const Verdict with = play(known.seed, known.bug);
+        const Verdict without = play(known.seed, Bug::none);
+        const bool found = with.violation.has_value() && !without.violation.has_value();
+        std::printf("%-24s seed %-5llu %s\n", std::string(to_string(known.bug)).c_str(),
+                    static_cast<unsigned long long>(known.seed),
+                    found ? (with.violation->invariant + ": " + with.violation->detail).c_str() : "NOT FOUND");
+        missed += found ? 0 : 1;
+    }
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        if (play(seed, Bug::none).trace_hash == play(seed, Bug::none).trace_hash) continue;
+        std::printf("seed %llu does not replay\n", static_cast<unsigned long long>(seed));
+        ++missed;
+    }
+    return missed == 0 ? 0 : 1;
+}
+
+bool read_number(const char* text, std::uint64_t& value) {
+    const std::string_view all = text == nullptr ? "" : text;
+    const auto [end, ec] = std::from_chars(all.data(), all.data() + all.size(), value);
+    return ec == std::errc{} && end == all.data() + all.size();
+}
+
+bool read_arguments(char** argv, Arguments& arguments) {
+    for (char** arg = argv + 1; *arg != nullptr; ++arg) {
+        const std::string_view name = *arg;
+        bool ok = true;
+        if (name == "--seeds") {
+            ok = read_number(*++arg, arguments.seeds);
+        } else if (name == "--from") {
+            ok = read_number(*++arg, arguments.from);
+        } else if (name == "--seed") {
+            ok = read_number(*++arg, arguments.from);
+            arguments.seeds = 1;
+        } else if (name == "--bug") {
+            const std::string_view wanted = *++arg == nullptr ? "" : *arg;
+            const auto found = std::ranges::find(kBugNames, wanted);
+            ok = found != kBugNames.end();
+            arguments.bug = ok ? static_cast<Bug>(found - kBugNames.begin()) : Bug::none;
+        } else if (name == "--trace") {
+            arguments.trace = true;
+        } else if (name == "--teeth") {
+            arguments.teeth = true;
+        } else {
+            ok = false;
+        }
+        if (!ok || *arg == nullptr) return false;
+    }
+    return arguments.teeth || arguments.seeds > 0;
+}
+
+}  // namespace
+}  // namespace holdfast::simulation
+
+int main(int, char** argv) {
+    using namespace holdfast::simulation;
+    Arguments arguments;
+    if (!read_arguments(argv, arguments)) {
+        std::fprintf(stderr, "usage: simulation --seeds N [--from S] [--bug NAME] | --seed S [--trace] | --teeth\n");
+        return 2;
+    }
+    return arguments.teeth ? show_teeth() : run_seeds(arguments);
+}

@@ -1,0 +1,81 @@
+// What the clients of the simulated world were told, and whether the store agrees.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "sim_store.h"
+
+namespace holdfast::simulation {
+
+/// Somebody was told something that is not, or is not any more, true. Names the invariant (TRAPS.md).
+struct Violation {
+    std::string invariant;
+    std::string detail;
+};
+
+class Oracle {
+  public:
+    explicit Oracle(const SimStore& store) : store_(store) {}
+
+    // ---- what clients saw ----
+    void accepted(const engine::Receipt& receipt, const std::string& idempotency_key);
+    void claimed(const domain::Header& header);
+    /// A worker's or operator's call was answered "ok".
+    void answered(const Uuid& id, domain::Event event, std::optional<domain::Fence> fence, const engine::Done& done);
+    void stage_written(const Uuid& id, const std::string& stage);
+    void renewed(const Uuid& id, domain::Fence fence, Time lease_until);
+    void seen(const domain::Header& header);
+    /// One unit was taken from the shared account, under this key.
+    void spent(const std::string& key) { spent_.insert(key); }
+
+    // ---- what must be true ----
+    /// After every step: where tasks stand, permits, history of what moved.
+    void check_now(Time now);
+    /// Also looks at everything that was ever promised. Slower.
+    void check_everything();
+    /// All is quiet: nobody is left behind.
+    void check_finished();
+    /// At the end: the feed has every version of every task, in order, and one final event.
+    void check_feed();
+    void check_account(const Uuid& account, std::int64_t opening);
+
+    const std::optional<Violation>& violation() const { return violation_; }
+    const std::map<Uuid, std::string>& tasks() const { return accepted_; }
+
+  private:
+    struct Promise {
+        std::uint64_t version;
+        domain::Event event;
+        std::optional<domain::Fence> fence;
+    };
+    struct Ending {
+        domain::State state;
+        std::uint64_t version;
+    };
+    void ended(const Uuid& id, domain::State state, std::uint64_t version);
+    void fail(std::string invariant, const std::string& detail);
+    void check_place(const stores::ListRow& row);
+    void check_history(const domain::Header& header);
+    void check_permits(const std::vector<stores::ListRow>& rows, Time now);
+
+    const SimStore& store_;
+    std::map<Uuid, std::string> accepted_;  ///< with its idempotency key
+    std::map<std::string, Uuid> keys_;
+    std::map<Uuid, std::map<domain::Epoch, std::uint64_t>> claims_;  ///< epoch → the version it made
+    std::map<Uuid, std::vector<Promise>> promises_;
+    std::map<Uuid, domain::Fence> completed_;
+    std::map<Uuid, std::set<std::string>> stages_;
+    std::map<std::pair<Uuid, domain::Epoch>, Time> leases_;
+    std::map<Uuid, Ending> final_;
+    std::map<Uuid, std::uint64_t> checked_version_;
+    std::set<std::string> spent_;
+    std::uint64_t crashes_seen_ = 0;
+    std::optional<Violation> violation_;
+};
+
+}  // namespace holdfast::simulation
