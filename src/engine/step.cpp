@@ -150,6 +150,7 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Ti
         }
         p.nonce = rng_() | 1;
         decision->nonce = p.nonce;
+        decision->puts.front().header.nonce = p.nonce;  // as the store will write it, so that we may go on from it
         changes.push_back(*std::move(decision));
         return false;
     });

@@ -149,10 +149,11 @@ TEST_P(Counters, P7_a_counter_holds_numbers_beyond_53_bits) {
 }
 
 TEST_P(Counters, P7_more_than_a_number_can_hold_is_beyond_any_bound) {
-    ASSERT_EQ(verdict(adding({{"up", 10, 0, INT64_MAX}, {"down", -10, INT64_MIN, 0}})),
-              Verdict::committed);
-    EXPECT_EQ(verdict(adding({{"up", INT64_MAX, 0, INT64_MAX}})), Verdict::refused);
-    EXPECT_EQ(verdict(adding({{"down", INT64_MIN, INT64_MIN, 0}})), Verdict::refused);
+    const Add up{"up", 10, std::nullopt, INT64_MAX};
+    const Add down{"down", -10, INT64_MIN, std::nullopt};
+    ASSERT_EQ(verdict(adding({up, down})), Verdict::committed);
+    EXPECT_EQ(verdict(adding({{"up", INT64_MAX, up.min, up.max}})), Verdict::refused);
+    EXPECT_EQ(verdict(adding({{"down", INT64_MIN, down.min, down.max}})), Verdict::refused);
     EXPECT_EQ(tally(Tally::Of::counter, "up"), 10);
     EXPECT_EQ(tally(Tally::Of::counter, "down"), -10);
 }

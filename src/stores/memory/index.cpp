@@ -70,7 +70,8 @@ void Index::examine_puts(const Change& change, Outcome& outcome) const {
 const Index::Binding* Index::live_binding(const std::string& scope_and_key, Time now) const {
     const auto found = bindings_.find(scope_and_key);
     if (found == bindings_.end() || found->second.expires_at <= now) return nullptr;
-    return find({domain::Kind::task, found->second.id}) == kNoSlot ? nullptr : &found->second;
+    const bool exists = std::ranges::any_of(by_id_, [&](const auto& ids) { return ids.contains(found->second.id); });
+    return exists ? &found->second : nullptr;
 }
 
 void Index::examine_binds(const Change& change, Time now, Outcome& outcome) const {
@@ -114,20 +115,26 @@ void Index::examine_adds(const Change& change, Outcome& outcome) const {
     }
 }
 
+/// Plays the acts through on a copy: releases first, so that a permit may pass from one to another in one step.
 void Index::examine_permits(const Change& change, Time now, Outcome& outcome) const {
-    for (auto permit = change.permits.begin(); permit != change.permits.end(); ++permit) {
-        if (permit->act != domain::Permit::Act::acquire) continue;
-        if (permits_.holds(permit->key, permit->holder, permit->epoch, now)) continue;
-        // Within one Change releases come first: a permit may pass from one holder to another in one step.
-        std::int64_t held = permits_.held(permit->key, now);
-        for (auto other = change.permits.begin(); other != change.permits.end(); ++other) {
-            if (other->key != permit->key) continue;
-            if (other->act == domain::Permit::Act::release)
-                held -= permits_.holds(other->key, other->holder, other->epoch, now) ? 1 : 0;
-            else if (other < permit)
-                ++held;
-        }
-        if (held >= permit->capacity) return turn(outcome, Verdict::refused, permit->key);
+    std::map<std::string_view, std::vector<Permits::Holder>> after;
+    for (const domain::Permit& permit : change.permits) {
+        if (permit.act == domain::Permit::Act::acquire) after.try_emplace(permit.key, permits_.holders(permit.key, now));
+    }
+    const auto is_holder = [](const domain::Permit& permit) {
+        return [&permit](const Permits::Holder& h) { return h.is(permit.holder, permit.epoch); };
+    };
+    for (const domain::Permit& permit : change.permits) {
+        const auto holders = after.find(permit.key);
+        if (permit.act == domain::Permit::Act::release && holders != after.end())
+            std::erase_if(holders->second, is_holder(permit));
+    }
+    for (const domain::Permit& permit : change.permits) {
+        if (permit.act != domain::Permit::Act::acquire) continue;
+        auto& holders = after[permit.key];
+        if (std::ranges::any_of(holders, is_holder(permit))) continue;
+        if (holders.size() >= permit.capacity) return turn(outcome, Verdict::refused, permit.key);
+        holders.push_back({permit.holder, permit.epoch, kNoTime});
     }
 }
 

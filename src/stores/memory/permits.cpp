@@ -12,18 +12,19 @@ bool is_live(const Permits::Holder& holder, Time now) {
 
 }  // namespace
 
+std::vector<Permits::Holder> Permits::holders(std::string_view key, Time now) const {
+    const auto found = entries_.find(std::string(key));
+    if (found == entries_.end()) return {};
+    std::vector<Holder> live = found->second.holders;
+    std::erase_if(live, [now](const Holder& h) { return !is_live(h, now); });
+    return live;
+}
+
 std::uint32_t Permits::held(std::string_view key, Time now) const {
     const auto found = entries_.find(std::string(key));
     if (found == entries_.end()) return 0;
-    return static_cast<std::uint32_t>(std::ranges::count_if(
-        found->second.holders, [now](const Holder& h) { return is_live(h, now); }));
-}
-
-bool Permits::holds(std::string_view key, const Uuid& id, domain::Epoch epoch, Time now) const {
-    const auto found = entries_.find(std::string(key));
-    return found != entries_.end() &&
-           std::ranges::any_of(found->second.holders,
-                               [&](const Holder& h) { return h.is(id, epoch) && is_live(h, now); });
+    return static_cast<std::uint32_t>(
+        std::ranges::count_if(found->second.holders, [now](const Holder& h) { return is_live(h, now); }));
 }
 
 void Permits::acquire(const std::string& key, Holder holder, Time now) {

@@ -27,8 +27,8 @@ class Permits {
     };
 
     /// Holders whose time is not over.
+    std::vector<Holder> holders(std::string_view key, Time now) const;
     std::uint32_t held(std::string_view key, Time now) const;
-    bool holds(std::string_view key, const Uuid& id, domain::Epoch epoch, Time now) const;
     void acquire(const std::string& key, Holder holder, Time now);
     /// Gives the lanes that were waiting for this permit: they may be tried again.
     std::vector<Lane*> release(std::string_view key, const Uuid& id, domain::Epoch epoch);
