@@ -33,14 +33,15 @@ domain::Submission sample() {
     domain::Submission s;
     s.type = "image.resize";
     s.queue = "default";
-    s.payload = *Json::parse(R"({"url":"https://example.com/pictures/0001.png","width":1024,"height":768,"format":"webp",)"
-                             R"("quality":82,"strip":true,"note":"a payload of about two hundred bytes, as in holdfast bench"})");
+    s.payload = *Json::parse(
+        R"({"url":"https://example.com/pictures/0001.png","width":1024,"height":768,"format":"webp",)"
+        R"("quality":82,"strip":true,"note":"a payload of about two hundred bytes, as in holdfast bench"})");
     return s;
 }
 
 /// A store and an engine on an io_context of their own.
 class Bench {
- public:
+  public:
     template <class T>
     T run(Async<T> work) {
         std::optional<T> result;
@@ -56,7 +57,8 @@ class Bench {
     std::size_t submit(std::size_t count) {
         std::vector<domain::Submission> batch(count, sample_);
         const auto receipts = run(engine_.submit(std::move(batch)));
-        return static_cast<std::size_t>(std::ranges::count_if(receipts, [](const auto& r) { return r.has_value(); }));
+        return static_cast<std::size_t>(
+            std::ranges::count_if(receipts, [](const auto& r) { return r.has_value(); }));
     }
 
     /// Claims up to `count` tasks and completes them.
@@ -65,9 +67,11 @@ class Bench {
         call.max = static_cast<std::uint32_t>(count);
         const auto tasks = run(engine_.claim(std::move(call)));
         std::vector<engine::Completion> done;
-        for (const auto& task : *tasks) done.push_back({task.record.header.id, task.record.header.fence(), {}});
+        for (const auto& task : *tasks)
+            done.push_back({task.record.header.id, task.record.header.fence(), {}});
         const auto answers = run(engine_.complete(std::move(done)));
-        return static_cast<std::size_t>(std::ranges::count_if(answers, [](const auto& a) { return a.has_value(); }));
+        return static_cast<std::size_t>(
+            std::ranges::count_if(answers, [](const auto& a) { return a.has_value(); }));
     }
 
     /// Drops finished tasks, as retention does, so that a long run measures lives and not an ever larger heap.
@@ -76,7 +80,7 @@ class Bench {
         run(store_.trim({soon, soon, {}, SIZE_MAX}));
     }
 
- private:
+  private:
     SystemClock clock_;
     asio::io_context context_{1};
     stores::MemoryStore store_{clock_};
@@ -113,12 +117,15 @@ double bytes_per_waiting(std::size_t waiting) {
     bench.trim();  // the feed is bounded and not a waiting task's
     const std::size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
     const std::size_t body = domain::make_body(sample()).size();
-    return static_cast<double>(after - before) / static_cast<double>(waiting) - static_cast<double>(body);
+    return static_cast<double>(after - before) / static_cast<double>(waiting) -
+           static_cast<double>(body);
 }
 
 void report(const Settings& settings, std::string_view name, double value, std::string_view unit) {
-    const char* format = settings.json ? "{\"name\":\"%.*s\",\"value\":%.0f,\"unit\":\"%.*s\"}\n" : "%-34.*s %12.0f %.*s\n";
-    std::printf(format, static_cast<int>(name.size()), name.data(), value, static_cast<int>(unit.size()), unit.data());
+    const char* format = settings.json ? "{\"name\":\"%.*s\",\"value\":%.0f,\"unit\":\"%.*s\"}\n"
+                                       : "%-34.*s %12.0f %.*s\n";
+    std::printf(format, static_cast<int>(name.size()), name.data(), value,
+                static_cast<int>(unit.size()), unit.data());
     std::fflush(stdout);
 }
 
@@ -131,7 +138,8 @@ int bench_main(const Settings& settings) {
     report(settings, "batch 256, 1 000 waiting", few, "lives/s");
     report(settings, "batch 256, many waiting", many, "lives/s");
     report(settings, "many waiting / 1 000 waiting", 100 * many / few, "%");
-    report(settings, "per waiting task, without body", bytes_per_waiting(settings.backlog), "bytes");
+    report(settings, "per waiting task, without body", bytes_per_waiting(settings.backlog),
+           "bytes");
     return 0;
 }
 
@@ -162,7 +170,8 @@ int main(int argc, char** argv) {
             ok = false;
         }
         if (!ok) {
-            std::fprintf(stderr, "usage: bench_core [--smoke] [--lives N] [--waiting N] [-o json]\n");
+            std::fprintf(stderr,
+                         "usage: bench_core [--smoke] [--lives N] [--waiting N] [-o json]\n");
             return 2;
         }
     }

@@ -1,14 +1,10 @@
 // Lives per second of the Redis spike: submit → claim → complete, each with its history row, timer, counts and
 // feed event, in batches; and the memory of a waiting task. The server is one of its own, AOF everysec.
 //
-//     bench_redis_spike [--smoke]
-#include <sys/resource.h>
-
+//     bench_redis_spike [--smoke] [options of redis-server, as --appendfsync always]
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +44,8 @@ template <class T>
 T run(Async<Result<T>> work) {
     asio::io_context io;
     std::optional<Result<T>> answer;
-    asio::co_spawn(io, std::move(work), [&](std::exception_ptr, Result<T> r) { answer = std::move(r); });
+    asio::co_spawn(io, std::move(work),
+                   [&](std::exception_ptr, Result<T> r) { answer = std::move(r); });
     io.run();
     return value_of(*std::move(answer));
 }
@@ -111,7 +108,8 @@ class Client {
   private:
     void commit(std::vector<domain::Change> changes) {
         for (const stores::Outcome& outcome : run(store_->commit(std::move(changes)))) {
-            if (outcome.verdict != stores::Verdict::committed) die("not committed: " + outcome.reason);
+            if (outcome.verdict != stores::Verdict::committed)
+                die("not committed: " + outcome.reason);
         }
     }
 
@@ -189,16 +187,17 @@ void measure_memory(std::uint16_t port, std::size_t tasks) {
     const double with_feed = info(server, "used_memory") - total_before;
     value_of(server.call({"DEL", "{p0}:feed"}));
     const double waiting = info(server, "used_memory") - total_before;
-    std::printf("%zu waiting tasks, 200-byte payload: %.0f bytes each, and %.0f of feed (dataset %.0f)\n",
-                tasks, per_task(waiting), per_task(with_feed - waiting), per_task(used()));
+    std::printf(
+        "%zu waiting tasks, 200-byte payload: %.0f bytes each, and %.0f of feed (dataset %.0f)\n",
+        tasks, per_task(waiting), per_task(with_feed - waiting), per_task(used()));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     const bool smoke = argc > 1 && std::string_view(argv[1]) == "--smoke";
-    const auto server = value_of(
-        holdfast::testing::RedisServer::start({"--appendonly", "yes", "--appendfsync", "everysec"}));
+    const auto server = value_of(holdfast::testing::RedisServer::start(
+        {"--appendonly", "yes", "--appendfsync", "everysec"}));
     const std::size_t scale = smoke ? 1 : 40;
     for (const std::size_t clients : {1U, 2U, 4U}) {
         measure_lives(server->port(), clients, 1, 512 * scale);

@@ -113,13 +113,14 @@ class Engine {
     /// three times. `known` are records that were just read, in the order of `asks`; `at` is the time to decide
     /// by, if not now.
     Async<Each<Done>> step(std::vector<Ask> asks, std::vector<domain::Record> known = {},
-                          Time at = kNoTime);
+                           Time at = kNoTime);
     Async<Result<Done>> step_one(Ask ask);
     std::vector<Pending> begin(std::vector<Ask>& asks, std::vector<domain::Record>& known);
     static std::vector<domain::Key> missing(const std::vector<Pending>& pending);
     static void fill(std::vector<Pending>& pending,
                      std::vector<std::optional<domain::Record>> records);
-    std::vector<domain::Change> decide_all(std::vector<Pending>& pending, Time at, Each<Done>& answers);
+    std::vector<domain::Change> decide_all(std::vector<Pending>& pending, Time at,
+                                           Each<Done>& answers);
     void settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
                 const std::vector<stores::Outcome>& outcomes, Each<Done>& answers);
     static bool settle_duplicate(Pending& pending, Each<Done>& answers);

@@ -82,7 +82,8 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
         if (changes.empty()) break;
         std::vector<domain::Header> headers;
         headers.reserve(changes.size());
-        for (const domain::Change& change : changes) headers.push_back(to_remember(change.puts.front().header));
+        for (const domain::Change& change : changes)
+            headers.push_back(to_remember(change.puts.front().header));
         auto outcomes = co_await store_.commit(std::move(changes));
         if (!outcomes) {
             trouble = outcomes.error();
@@ -133,7 +134,8 @@ void Engine::fill(std::vector<Pending>& pending,
 }
 
 /// Leaves in `pending` those that have a Change to commit, in the order of the changes returned.
-std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Time at, Each<Done>& answers) {
+std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Time at,
+                                               Each<Done>& answers) {
     std::vector<domain::Change> changes;
     changes.reserve(pending.size());
     std::erase_if(pending, [&](Pending& p) {
@@ -150,7 +152,8 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Ti
         }
         p.nonce = rng_() | 1;
         decision->nonce = p.nonce;
-        decision->puts.front().header.nonce = p.nonce;  // as the store will write it, so that we may go on from it
+        decision->puts.front().header.nonce =
+            p.nonce;  // as the store will write it, so that we may go on from it
         changes.push_back(*std::move(decision));
         return false;
     });

@@ -10,7 +10,8 @@ Async<Result<std::size_t>> Engine::tick(std::size_t limit) {
     const std::size_t count = due.size();
     std::vector<Ask> asks;
     std::vector<domain::Record> tasks;
-    Time asked_at;  // the store's own time of this call: ours might be ahead of it, and end a lease too early
+    Time
+        asked_at;  // the store's own time of this call: ours might be ahead of it, and end a lease too early
     for (domain::Record& record : due) {
         if (record.header.kind == domain::Kind::task) {
             asked_at = record.header.wake_at - stores::kDuePush;

@@ -17,7 +17,7 @@
 namespace holdfast::testing {
 namespace {
 
-constexpr int kTries = 5;         // another process may take the port before the server does
+constexpr int kTries = 5;        // another process may take the port before the server does
 constexpr int kNoProgram = 127;  // as a shell says it
 
 class Descriptor {
@@ -110,9 +110,9 @@ Result<std::unique_ptr<RedisServer>> RedisServer::start(std::vector<std::string>
 
 Result<> RedisServer::spawn(const std::vector<std::string>& options) {
     TRY(port_, free_port());
-    std::vector<std::string> words{"redis-server", "--port", std::to_string(port_), "--bind",
-                                   "127.0.0.1",    "--dir",  folder_.string(),      "--save",
-                                   ""};
+    std::vector<std::string> words{"redis-server",   "--port",    std::to_string(port_),
+                                   "--bind",         "127.0.0.1", "--dir",
+                                   folder_.string(), "--save",    ""};
     words.insert(words.end(), options.begin(), options.end());
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed("no pipe to redis-server");

@@ -17,7 +17,8 @@ T value_of(Result<T> result) {
 
 /// One server for all cases.
 std::uint16_t port() {
-    static const std::unique_ptr<holdfast::testing::RedisServer> server = value_of(holdfast::testing::RedisServer::start());
+    static const std::unique_ptr<holdfast::testing::RedisServer> server =
+        value_of(holdfast::testing::RedisServer::start());
     return server->port();
 }
 

@@ -35,7 +35,8 @@ domain::Submission some_submission(Rng& rng) {
     s.policy.backoff = {.schedule = {1s, 2s}, .jitter = 0.2};
     s.policy.max = static_cast<std::uint16_t>(2 + rng.below(3));
     if (rng.chance(0.2)) s.delay = Duration{static_cast<std::int64_t>(rng.below(5'000'000))};
-    if (rng.chance(0.2)) s.policy.timeout = 5s + Duration{static_cast<std::int64_t>(rng.below(20'000'000))};
+    if (rng.chance(0.2))
+        s.policy.timeout = 5s + Duration{static_cast<std::int64_t>(rng.below(20'000'000))};
     if (rng.chance(0.5)) s.policy.on_timeout = domain::Ending::fail;
     if (rng.chance(0.2)) s.policy.on_exhausted = domain::Ending::fail;
     if (rng.chance(0.3)) s.policy.on_outage = domain::OnOutage::hold;
@@ -58,7 +59,8 @@ struct Attempt {
 
 void tell(const Attempt& a, Event event, const Result<engine::Done>& answer) {
     a.world->note(a.worker + ' ' + std::string(to_string(event)) + ' ' + a.id.text() + ' ' +
-                  (answer ? std::string(to_string(answer->state)) : std::string(to_string(answer.error().code))));
+                  (answer ? std::string(to_string(answer->state))
+                          : std::string(to_string(answer.error().code))));
     if (answer) a.world->oracle().answered(a.id, event, a.fence, *answer);
 }
 
@@ -70,7 +72,8 @@ Fence fence_of(const Attempt& a) {
 }
 
 /// One call to some process, late by chance.
-Async<Result<engine::Done>> call_once(Attempt a, Event event, std::string stage, std::uint64_t how) {
+Async<Result<engine::Done>> call_once(Attempt a, Event event, std::string stage,
+                                      std::uint64_t how) {
     co_await a.world->sleep(a.world->some_time(20ms));
     const auto process = a.world->any_process();
     if (!process) co_return std::unexpected(kGone);
@@ -78,16 +81,21 @@ Async<Result<engine::Done>> call_once(Attempt a, Event event, std::string stage,
     const Fence fence = fence_of(a);
     Async<engine::Each<engine::Done>> call;
     switch (event) {
-        case Event::accepted: call = engine.accept(one(engine::Ack{a.id, fence})); break;
-        case Event::started: call = engine.start(one(engine::Ack{a.id, fence})); break;
+        case Event::accepted:
+            call = engine.accept(one(engine::Ack{a.id, fence}));
+            break;
+        case Event::started:
+            call = engine.start(one(engine::Ack{a.id, fence}));
+            break;
         case Event::completed:
             call = engine.complete(one(engine::Completion{a.id, fence, Json::quoted(a.worker)}));
             break;
         case Event::failed: {
-            const auto kind = how % 8 == 0 ? domain::ErrorKind::permanent
+            const auto kind = how % 8 == 0   ? domain::ErrorKind::permanent
                               : how % 3 == 0 ? domain::ErrorKind::dependency_down
                                              : domain::ErrorKind::transient;
-            call = engine.fail(one(engine::FailureReport{a.id, fence, {kind, "it broke", {}, {}}, {}}));
+            call = engine.fail(
+                one(engine::FailureReport{a.id, fence, {kind, "it broke", {}, {}}, {}}));
             break;
         }
         case Event::yielded: {
@@ -96,7 +104,9 @@ Async<Result<engine::Done>> call_once(Attempt a, Event event, std::string stage,
             call = engine.yield(one(back));
             break;
         }
-        default: call = engine.checkpoint(one(engine::StageDone{a.id, fence, stage, Json{}})); break;
+        default:
+            call = engine.checkpoint(one(engine::StageDone{a.id, fence, stage, Json{}}));
+            break;
     }
     auto answers = co_await a.world->from(process, std::move(call), all_gone<engine::Done>());
     co_return std::move(answers.front());
@@ -113,7 +123,8 @@ Async<Result<engine::Done>> say(Attempt a, Event event, std::string stage = {}) 
             const auto again = co_await call_once(a, event, stage, how);
             tell(a, event, again);
         }
-        const bool silent = !answer && (answer.error().code == Code::unavailable || answer.error().code == Code::overloaded);
+        const bool silent = !answer && (answer.error().code == Code::unavailable ||
+                                        answer.error().code == Code::overloaded);
         if (!silent) break;
         co_await a.world->sleep(a.world->some_time(1s));
     }
@@ -126,8 +137,10 @@ Async<Result<engine::Done>> say(Attempt a, Event event, std::string stage = {}) 
 Async<bool> beat(Attempt a) {
     const auto process = a.world->any_process();
     if (!process) co_return true;
-    auto beats = co_await a.world->from(process, process->engine.heartbeat(one(engine::Heartbeat{a.id, a.fence, a.lease, 0.5F, {}})),
-                                        all_gone<engine::Beat>());
+    auto beats = co_await a.world->from(
+        process,
+        process->engine.heartbeat(one(engine::Heartbeat{a.id, a.fence, a.lease, 0.5F, {}})),
+        all_gone<engine::Beat>());
     if (beats.front()) a.world->oracle().renewed(a.id, a.fence, beats.front()->lease_until);
     co_return beats.front() || beats.front().error().code != Code::stale_lease;
 }
@@ -207,8 +220,11 @@ Async<void> produce(World* world, std::size_t tasks) {
         for (int n = 0; n < times; ++n) {
             const auto process = world->any_process();
             if (!process) break;
-            auto receipts = co_await world->from(process, process->engine.submit(one(submission)), all_gone<engine::Receipt>());
-            world->note("submitted: " + std::string(receipts.front() ? receipts.front()->id.text() : to_string(receipts.front().error().code)));
+            auto receipts = co_await world->from(process, process->engine.submit(one(submission)),
+                                                 all_gone<engine::Receipt>());
+            world->note("submitted: " +
+                        std::string(receipts.front() ? receipts.front()->id.text()
+                                                     : to_string(receipts.front().error().code)));
             if (!receipts.front()) continue;
             world->oracle().accepted(*receipts.front(), submission.idempotency_key);
             world->remember(receipts.front()->id);
@@ -225,15 +241,19 @@ Async<void> operate(World* world) {
         engine::Engine& engine = process->engine;
         const engine::By by{"operator", "because"};
         const std::uint64_t what = world->rng().below(12);
-        Async<Result<engine::Done>> call = what < 3   ? engine.pause(*id, by)
-                                           : what < 7 ? engine.resume(*id, by)
-                                           : what < 9 ? engine.signal(*id, "s" + std::to_string(world->rng().below(4)), {})
-                                           : what < 11 ? engine.cancel(*id, by)
-                                                       : engine.discard(*id, by);
-        const auto answer = co_await world->from<Result<engine::Done>>(process, std::move(call), std::unexpected(kGone));
-        world->note("operator " + std::to_string(what) + ' ' + id->text() + ' ' +
-                    std::string(answer ? to_string(answer->state) : to_string(answer.error().code)));
-        const auto read = co_await world->from<Result<domain::Record>>(process, engine.get(*id), std::unexpected(kGone));
+        Async<Result<engine::Done>> call =
+            what < 3    ? engine.pause(*id, by)
+            : what < 7  ? engine.resume(*id, by)
+            : what < 9  ? engine.signal(*id, "s" + std::to_string(world->rng().below(4)), {})
+            : what < 11 ? engine.cancel(*id, by)
+                        : engine.discard(*id, by);
+        const auto answer = co_await world->from<Result<engine::Done>>(process, std::move(call),
+                                                                       std::unexpected(kGone));
+        world->note(
+            "operator " + std::to_string(what) + ' ' + id->text() + ' ' +
+            std::string(answer ? to_string(answer->state) : to_string(answer.error().code)));
+        const auto read = co_await world->from<Result<domain::Record>>(process, engine.get(*id),
+                                                                       std::unexpected(kGone));
         if (read) world->oracle().seen(read->header);
     }
 }
@@ -247,7 +267,8 @@ Async<void> spend(World* world) {
             const auto process = world->any_process();
             if (!process) break;
             domain::Change change;
-            change.appends.push_back({"ledger", world->account(), key, Bytes("1"), domain::Append::Existing::refuse});
+            change.appends.push_back(
+                {"ledger", world->account(), key, Bytes("1"), domain::Append::Existing::refuse});
             change.adds.push_back({"balance", -1, 0, {}});
             const auto outcomes = co_await world->from<Result<std::vector<stores::Outcome>>>(
                 process, process->line.commit(one(std::move(change))), std::unexpected(kGone));

@@ -20,10 +20,17 @@ struct Known {
 };
 // Found by: simulation --bug NAME --seeds 2000
 constexpr std::array kKnown{
-    Known{Bug::no_fencing, 0},           Known{Bug::ack_before_commit, 0}, Known{Bug::visible_before_durable, 0},
-    Known{Bug::promote_twice, 0},        Known{Bug::forget_a_wake, 0},     Known{Bug::audit_outside_commit, 0},
-    Known{Bug::reuse_an_epoch, 0},       Known{Bug::lose_a_permit, 0},     Known{Bug::duplicate_append, 0},
-    Known{Bug::deaf_to_renewals, 0},     Known{Bug::lose_a_lane, 0},
+    Known{Bug::no_fencing, 0},
+    Known{Bug::ack_before_commit, 0},
+    Known{Bug::visible_before_durable, 0},
+    Known{Bug::promote_twice, 0},
+    Known{Bug::forget_a_wake, 0},
+    Known{Bug::audit_outside_commit, 0},
+    Known{Bug::reuse_an_epoch, 0},
+    Known{Bug::lose_a_permit, 0},
+    Known{Bug::duplicate_append, 0},
+    Known{Bug::deaf_to_renewals, 0},
+    Known{Bug::lose_a_lane, 0},
 };
 
 struct Arguments {
@@ -57,7 +64,9 @@ int run_seeds(const Arguments& arguments) {
         complain(seed, verdict);
         if (++violations == 5 || arguments.bug != Bug::none) break;
     }
-    const double minutes = std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - start).count();
+    const double minutes =
+        std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - start)
+            .count();
     std::printf("%llu seeds, %llu steps, %llu violations, %.0f seeds/min\n",
                 static_cast<unsigned long long>(played), static_cast<unsigned long long>(steps),
                 static_cast<unsigned long long>(violations), static_cast<double>(played) / minutes);
@@ -72,7 +81,8 @@ int show_teeth() {
         const bool found = with.violation.has_value() && !without.violation.has_value();
         std::printf("%-24s seed %-5llu %s\n", std::string(to_string(known.bug)).c_str(),
                     static_cast<unsigned long long>(known.seed),
-                    found ? (with.violation->invariant + ": " + with.violation->detail).c_str() : "NOT FOUND");
+                    found ? (with.violation->invariant + ": " + with.violation->detail).c_str()
+                          : "NOT FOUND");
         missed += found ? 0 : 1;
     }
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -124,7 +134,9 @@ int main(int, char** argv) {
     using namespace holdfast::simulation;
     Arguments arguments;
     if (!read_arguments(argv, arguments)) {
-        std::fprintf(stderr, "usage: simulation --seeds N [--from S] [--bug NAME] | --seed S [--trace] | --teeth\n");
+        std::fprintf(
+            stderr,
+            "usage: simulation --seeds N [--from S] [--bug NAME] | --seed S [--trace] | --teeth\n");
         return 2;
     }
     return arguments.teeth ? show_teeth() : run_seeds(arguments);

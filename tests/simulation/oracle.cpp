@@ -25,14 +25,16 @@ void Oracle::accepted(const engine::Receipt& receipt, const std::string& key) {
     if (key.empty()) return;
     const auto [known, fresh] = keys_.emplace(key, receipt.id);
     if (!fresh && known->second != receipt.id)
-        fail("I9", "idempotency key " + key + " made " + known->second.text() + " and " + receipt.id.text());
+        fail("I9", "idempotency key " + key + " made " + known->second.text() + " and " +
+                       receipt.id.text());
 }
 
 void Oracle::claimed(const domain::Header& h) {
     auto& claims = claims_[h.id];
     if (!claims.empty() && claims.rbegin()->first > h.epoch && claims.rbegin()->second < h.version)
         fail("I3", "the epoch of " + h.id.text() + " did not grow");
-    if (!claims.emplace(h.epoch, h.version).second) fail("I3", "an epoch of " + h.id.text() + " was minted twice");
+    if (!claims.emplace(h.epoch, h.version).second)
+        fail("I3", "an epoch of " + h.id.text() + " was minted twice");
     if (const auto end = final_.find(h.id); end != final_.end() && end->second.version < h.version)
         fail("I2", h.id.text() + " was handed out after it was over");
 }
@@ -45,7 +47,8 @@ void Oracle::answered(const Uuid& id, domain::Event event, std::optional<domain:
     if (!fence) return;
     const auto& claims = claims_[id];
     for (auto later = claims.upper_bound(fence->epoch); later != claims.end(); ++later) {
-        if (later->second < done.version) fail("I4", "a write of " + id.text() + " under an older epoch was accepted");
+        if (later->second < done.version)
+            fail("I4", "a write of " + id.text() + " under an older epoch was accepted");
     }
     if (event == domain::Event::completed && done.state == domain::State::succeeded) {
         const auto [first, fresh] = completed_.emplace(id, *fence);
@@ -56,8 +59,8 @@ void Oracle::answered(const Uuid& id, domain::Event event, std::optional<domain:
 void Oracle::ended(const Uuid& id, domain::State state, std::uint64_t version) {
     const auto [known, fresh] = final_.emplace(id, Ending{state, version});
     if (!fresh && known->second.state != state)
-        fail("I2", id.text() + " ended as " + std::string(to_string(known->second.state)) + " and as " +
-                       std::string(to_string(state)));
+        fail("I2", id.text() + " ended as " + std::string(to_string(known->second.state)) +
+                       " and as " + std::string(to_string(state)));
 }
 
 void Oracle::stage_written(const Uuid& id, const std::string& stage) {
@@ -72,17 +75,21 @@ void Oracle::renewed(const Uuid& id, domain::Fence fence, Time lease_until) {
 void Oracle::seen(const domain::Header& h) {
     const auto known = final_.find(h.id);
     if (known != final_.end() && h.version > known->second.version)
-        fail("I1", h.id.text() + " was " + std::string(to_string(known->second.state)) + " and is " +
-                       std::string(to_string(h.state)));
+        fail("I1", h.id.text() + " was " + std::string(to_string(known->second.state)) +
+                       " and is " + std::string(to_string(h.state)));
     if (domain::is_final(h.state)) ended(h.id, h.state, h.version);
 }
 
 void Oracle::check_place(const stores::ListRow& row) {
     const domain::Header& h = row.header;
-    const bool cared_for = row.in_lane || is_set(h.wake_at) || domain::is_parked(h.state) || domain::is_final(h.state);
-    if (!cared_for) fail("I11", h.id.text() + " is " + std::string(to_string(h.state)) + " and nothing will wake it");
+    const bool cared_for =
+        row.in_lane || is_set(h.wake_at) || domain::is_parked(h.state) || domain::is_final(h.state);
+    if (!cared_for)
+        fail("I11",
+             h.id.text() + " is " + std::string(to_string(h.state)) + " and nothing will wake it");
     if ((h.state == domain::State::queued) != row.in_lane)
-        fail("I11", h.id.text() + " is " + std::string(to_string(h.state)) + " and its lane says otherwise");
+        fail("I11", h.id.text() + " is " + std::string(to_string(h.state)) +
+                        " and its lane says otherwise");
 }
 
 void Oracle::check_history(const domain::Header& h) {
@@ -96,7 +103,8 @@ void Oracle::check_history(const domain::Header& h) {
     for (const domain::Transition& row : rows) {
         if (row.from != state || !domain::is_allowed({row.from, row.event, row.to}))
             fail("I10", h.id.text() + " went from " + std::string(to_string(state)) + " by " +
-                            std::string(to_string(row.event)) + " to " + std::string(to_string(row.to)));
+                            std::string(to_string(row.event)) + " to " +
+                            std::string(to_string(row.to)));
         state = row.to;
     }
     if (state != h.state) fail("I10", "the history of " + h.id.text() + " ends in another state");
@@ -105,14 +113,17 @@ void Oracle::check_history(const domain::Header& h) {
                           (rows[promise.version - 1].event == promise.event ||
                            rows[promise.version - 1].event == domain::Event::cancelled);
         if (kept && promise.fence && rows[promise.version - 1].attempt != promise.fence->attempt)
-            fail("I4", "a late " + std::string(to_string(promise.event)) + " spoke for another attempt of " + h.id.text());
+            fail("I4", "a late " + std::string(to_string(promise.event)) +
+                           " spoke for another attempt of " + h.id.text());
         if (!kept)
-            fail("I1", "an answered " + std::string(to_string(promise.event)) + " of " + h.id.text() + " is gone");
+            fail("I1", "an answered " + std::string(to_string(promise.event)) + " of " +
+                           h.id.text() + " is gone");
     }
     if (!rows.empty() && rows.back().event == domain::Event::lease_ended) {
         const auto lease = leases_.find({h.id, h.epoch});
         if (lease != leases_.end() && rows.back().at < lease->second)
-            fail("I4", "the lease of " + h.id.text() + " ended before the time its worker was given");
+            fail("I4",
+                 "the lease of " + h.id.text() + " ended before the time its worker was given");
     }
 }
 
@@ -128,7 +139,8 @@ void Oracle::check_permits(const std::vector<stores::ListRow>& rows, Time now) {
     for (const auto& [gate, use] : gates) {
         const std::int64_t tally = store_.index().count({stores::Tally::Of::permit, {}, gate}, now);
         if (tally != use.first)
-            fail("I5", "gate " + gate + " counts " + std::to_string(tally) + " and has " + std::to_string(use.first));
+            fail("I5", "gate " + gate + " counts " + std::to_string(tally) + " and has " +
+                           std::to_string(use.first));
         if (use.first > use.second) fail("I6", "gate " + gate + " has more holders than its limit");
     }
 }
@@ -152,21 +164,26 @@ void Oracle::check_now(Time now) {
 
 void Oracle::check_everything() {
     for (const auto& [id, key] : accepted_) {
-        if (!store_.index().load(task_key(id))) fail("I1", "the accepted task " + id.text() + " is gone");
+        if (!store_.index().load(task_key(id)))
+            fail("I1", "the accepted task " + id.text() + " is gone");
     }
     for (const auto& [id, claims] : claims_) {
-        if (!store_.index().load(task_key(id))) fail("I1", id.text() + " was handed out and is gone");
+        if (!store_.index().load(task_key(id)))
+            fail("I1", id.text() + " was handed out and is gone");
     }
     for (const auto& [id, end] : final_) {
         const auto record = store_.index().load(task_key(id));
         if (!record || record->header.state != end.state)
-            fail("I1", id.text() + " had ended as " + std::string(to_string(end.state)) + " and has not");
+            fail("I1",
+                 id.text() + " had ended as " + std::string(to_string(end.state)) + " and has not");
     }
     for (const auto& [id, stages] : stages_) {
         std::map<std::string, int> written;
-        for (const auto& entry : store_.index().log(domain::kCheckpointLog, id, 0, SIZE_MAX)) ++written[stage_of(entry.key)];
+        for (const auto& entry : store_.index().log(domain::kCheckpointLog, id, 0, SIZE_MAX))
+            ++written[stage_of(entry.key)];
         for (const std::string& stage : stages) {
-            if (!written.contains(stage)) fail("I7", "stage " + stage + " of " + id.text() + " is gone");
+            if (!written.contains(stage))
+                fail("I7", "stage " + stage + " of " + id.text() + " is gone");
         }
         for (const auto& [stage, times] : written) {
             if (times > 1) fail("I7", "stage " + stage + " of " + id.text() + " was written twice");
@@ -179,7 +196,8 @@ void Oracle::check_finished() {
     const stores::Page page = store_.index().list({}, {}, SIZE_MAX, SIZE_MAX);
     for (const stores::ListRow& row : page.rows) {
         if (!domain::is_final(row.header.state))
-            fail("I11", row.header.id.text() + " is still " + std::string(to_string(row.header.state)) +
+            fail("I11", row.header.id.text() + " is still " +
+                            std::string(to_string(row.header.state)) +
                             " after everything went well for minutes");
     }
 }
@@ -191,28 +209,34 @@ void Oracle::check_feed() {
     for (const domain::FeedEvent& event : page.events) {
         if (event.subject.kind != domain::Kind::task) continue;
         if (event.version != versions[event.subject.id] + 1)
-            fail("I10", "the feed of " + event.subject.id.text() + " jumps to version " + std::to_string(event.version));
+            fail("I10", "the feed of " + event.subject.id.text() + " jumps to version " +
+                            std::to_string(event.version));
         versions[event.subject.id] = event.version;
         if (domain::is_final(event.to)) ++endings[event.subject.id];
     }
     for (const auto& [id, version] : versions) {
         const auto record = store_.index().load(task_key(id));
-        if (!record || record->header.version != version) fail("I10", "the feed of " + id.text() + " is not complete");
+        if (!record || record->header.version != version)
+            fail("I10", "the feed of " + id.text() + " is not complete");
         if (endings[id] > 1) fail("I10", id.text() + " ended more than once in the feed");
     }
 }
 
 void Oracle::check_account(const Uuid& account, std::int64_t opening) {
     const auto ledger = store_.index().log("ledger", account, 0, SIZE_MAX);
-    const std::int64_t balance = store_.index().count({stores::Tally::Of::counter, {}, "balance"}, Time{});
+    const std::int64_t balance =
+        store_.index().count({stores::Tally::Of::counter, {}, "balance"}, Time{});
     if (balance + static_cast<std::int64_t>(ledger.size()) != opening)
-        fail("I8", "the account holds " + std::to_string(balance) + " with " + std::to_string(ledger.size()) + " rows");
+        fail("I8", "the account holds " + std::to_string(balance) + " with " +
+                       std::to_string(ledger.size()) + " rows");
     std::set<std::string> rows;
     for (const auto& row : ledger) {
-        if (!rows.insert(stage_of(row.key)).second) fail("I8", "ledger row " + row.key + " was written twice");
+        if (!rows.insert(stage_of(row.key)).second)
+            fail("I8", "ledger row " + row.key + " was written twice");
     }
     for (const std::string& key : spent_) {
-        if (!rows.contains(key)) fail("I8", "the acknowledged spending " + key + " is not in the ledger");
+        if (!rows.contains(key))
+            fail("I8", "the acknowledged spending " + key + " is not in the ledger");
     }
 }
 

@@ -26,7 +26,8 @@ class Oracle {
     void accepted(const engine::Receipt& receipt, const std::string& idempotency_key);
     void claimed(const domain::Header& header);
     /// A worker's or operator's call was answered "ok".
-    void answered(const Uuid& id, domain::Event event, std::optional<domain::Fence> fence, const engine::Done& done);
+    void answered(const Uuid& id, domain::Event event, std::optional<domain::Fence> fence,
+                  const engine::Done& done);
     void stage_written(const Uuid& id, const std::string& stage);
     void renewed(const Uuid& id, domain::Fence fence, Time lease_until);
     void seen(const domain::Header& header);
@@ -66,7 +67,8 @@ class Oracle {
     const SimStore& store_;
     std::map<Uuid, std::string> accepted_;  ///< with its idempotency key
     std::map<std::string, Uuid> keys_;
-    std::map<Uuid, std::map<domain::Epoch, std::uint64_t>> claims_;  ///< epoch → the version it made
+    std::map<Uuid, std::map<domain::Epoch, std::uint64_t>>
+        claims_;  ///< epoch → the version it made
     std::map<Uuid, std::vector<Promise>> promises_;
     std::map<Uuid, domain::Fence> completed_;
     std::map<Uuid, std::set<std::string>> stages_;

@@ -45,7 +45,8 @@ SimStore::SimStore(VirtualTime& time, asio::any_io_executor executor, Rng rng, B
 }
 
 void SimStore::rebuild() {
-    index_ = std::make_unique<Index>(bug_ == Bug::reuse_an_epoch ? counted_epoch : domain::next_epoch);
+    index_ =
+        std::make_unique<Index>(bug_ == Bug::reuse_an_epoch ? counted_epoch : domain::next_epoch);
     for (const Op& op : journal_) op(*index_);
 }
 
@@ -70,7 +71,9 @@ void SimStore::sabotage(domain::Change& change) {
                 put.header.version = put.expected_version + 1;
                 break;
             case Bug::audit_outside_commit:
-                if (put.header.kind != domain::Kind::task || put.transition.event != domain::Event::failed) break;
+                if (put.header.kind != domain::Kind::task ||
+                    put.transition.event != domain::Event::failed)
+                    break;
                 if (!stored || stored->header.version != put.expected_version) break;
                 put.audit = false;
                 stray_rows_[put.header.id].emplace_back(put.header.version, put.transition);
@@ -79,22 +82,26 @@ void SimStore::sabotage(domain::Change& change) {
                 // Standing in a lane and being queued are one thing here; so the task forgets its queue.
                 if (put.transition.event == domain::Event::woken) put.header.queue = "nowhere";
                 break;
-            default: break;
+            default:
+                break;
         }
     }
     if (bug_ == Bug::lose_a_permit && rng_.chance(0.3)) change.permits.clear();
     if (bug_ == Bug::duplicate_append) {
-        for (domain::Append& append : change.appends) append.unique_key += '#' + std::to_string(rng_());
+        for (domain::Append& append : change.appends)
+            append.unique_key += '#' + std::to_string(rng_());
     }
 }
 
-std::vector<stores::Outcome> SimStore::apply(std::vector<domain::Change> changes, std::vector<Op>& journal) {
+std::vector<stores::Outcome> SimStore::apply(std::vector<domain::Change> changes,
+                                             std::vector<Op>& journal) {
     std::vector<stores::Outcome> outcomes;
     const Time now = clock_.now();
     for (domain::Change& change : changes) {
         sabotage(change);
         outcomes.push_back(index_->commit(change, now));
-        journal.emplace_back([change = std::move(change), now](Index& index) { index.commit(change, now); });
+        journal.emplace_back(
+            [change = std::move(change), now](Index& index) { index.commit(change, now); });
     }
     return outcomes;
 }
@@ -119,7 +126,8 @@ Async<void> SimStore::sync() {
     do {
         syncing_ = std::exchange(gathering_, {});
         Alarm disk(clock_, executor_);
-        co_await disk.wait_for(Duration{kShortestSyncUs + static_cast<std::int64_t>(rng_.below(kSyncSpreadUs))});
+        co_await disk.wait_for(
+            Duration{kShortestSyncUs + static_cast<std::int64_t>(rng_.below(kSyncSpreadUs))});
         if (life != crashes_) co_return;
         std::ranges::move(unsynced_, std::back_inserter(journal_));
         unsynced_.clear();
@@ -137,8 +145,10 @@ void SimStore::crash(Duration outage) {
     stray_rows_.clear();
     // The disk may have taken more than we know of: some of what was not synced, or even the whole group.
     const bool group_made_it = rng_.chance(0.5) && bug_ != Bug::visible_before_durable;
-    const std::size_t survives = group_made_it ? unsynced_.size() : rng_.below(unsynced_.size() + 1);
-    journal_.insert(journal_.end(), unsynced_.begin(), unsynced_.begin() + static_cast<std::ptrdiff_t>(survives));
+    const std::size_t survives =
+        group_made_it ? unsynced_.size() : rng_.below(unsynced_.size() + 1);
+    journal_.insert(journal_.end(), unsynced_.begin(),
+                    unsynced_.begin() + static_cast<std::ptrdiff_t>(survives));
     unsynced_.clear();
     for (Writer* writer : std::exchange(syncing_, {})) {
         if (group_made_it) apply(std::move(writer->changes), journal_);
@@ -162,7 +172,8 @@ Async<Result<std::vector<domain::Record>>> SimStore::claim(stores::ClaimRequest 
     const Time now = clock_.now();
     auto claimed = index_->claim(request, now);
     // Also a claim that found nothing: it may have moved lanes, and the replay must go the same way.
-    unsynced_.emplace_back([request = std::move(request), now](Index& index) { index.claim(request, now); });
+    unsynced_.emplace_back(
+        [request = std::move(request), now](Index& index) { index.claim(request, now); });
     co_return claimed;
 }
 
@@ -173,17 +184,20 @@ Async<Result<std::vector<stores::Renewed>>> SimStore::renew(std::vector<stores::
     for (stores::Renewal& renewal : renewals) {
         if (bug_ == Bug::deaf_to_renewals) {
             const auto record = index_->load({domain::Kind::task, renewal.id});
-            const bool held = record && record->header.is_held() && record->header.fence() == renewal.fence;
+            const bool held =
+                record && record->header.is_held() && record->header.fence() == renewal.fence;
             renewed.push_back({held, now + std::chrono::seconds{3}, false, false});
             continue;
         }
         renewed.push_back(index_->renew(renewal, now));
-        unsynced_.emplace_back([renewal = std::move(renewal), now](Index& index) { index.renew(renewal, now); });
+        unsynced_.emplace_back(
+            [renewal = std::move(renewal), now](Index& index) { index.renew(renewal, now); });
     }
     co_return renewed;
 }
 
-Async<Result<std::vector<std::optional<domain::Record>>>> SimStore::load(std::vector<domain::Key> keys) {
+Async<Result<std::vector<std::optional<domain::Record>>>> SimStore::load(
+    std::vector<domain::Key> keys) {
     if (is_down()) co_return std::unexpected(kDown);
     std::vector<std::optional<domain::Record>> records;
     for (const domain::Key& key : keys) records.push_back(index_->load(key));
@@ -208,8 +222,8 @@ Async<Result<std::vector<domain::Record>>> SimStore::due(std::size_t limit) {
     co_return due;
 }
 
-Async<Result<stores::Page>> SimStore::list(stores::Filter filter, std::string cursor, std::size_t limit,
-                                           std::size_t budget) {
+Async<Result<stores::Page>> SimStore::list(stores::Filter filter, std::string cursor,
+                                           std::size_t limit, std::size_t budget) {
     if (is_down()) co_return std::unexpected(kDown);
     co_return index_->list(filter, cursor, limit, budget);
 }
@@ -235,8 +249,8 @@ Async<Result<std::vector<domain::Transition>>> SimStore::history(domain::Key key
     co_return rows(key);
 }
 
-Async<Result<std::vector<stores::LogEntry>>> SimStore::log(std::string log, Uuid owner, std::size_t skip,
-                                                           std::size_t limit) {
+Async<Result<std::vector<stores::LogEntry>>> SimStore::log(std::string log, Uuid owner,
+                                                           std::size_t skip, std::size_t limit) {
     if (is_down()) co_return std::unexpected(kDown);
     co_return index_->log(log, owner, skip, limit);
 }
@@ -257,7 +271,8 @@ Async<Result<std::size_t>> SimStore::trim(stores::TrimRequest request) {
     if (is_down()) co_return std::unexpected(kDown);
     const Time now = clock_.now();
     const std::size_t gone = index_->trim(request, now);
-    unsynced_.emplace_back([request = std::move(request), now](Index& index) { index.trim(request, now); });
+    unsynced_.emplace_back(
+        [request = std::move(request), now](Index& index) { index.trim(request, now); });
     co_return gone;
 }
 

@@ -24,10 +24,13 @@ class SimStore final : public stores::Store {
   public:
     SimStore(VirtualTime& time, asio::any_io_executor executor, Rng rng, Bug bug);
 
-    Async<Result<std::vector<stores::Outcome>>> commit(std::vector<domain::Change> changes) override;
+    Async<Result<std::vector<stores::Outcome>>> commit(
+        std::vector<domain::Change> changes) override;
     Async<Result<std::vector<domain::Record>>> claim(stores::ClaimRequest request) override;
-    Async<Result<std::vector<stores::Renewed>>> renew(std::vector<stores::Renewal> renewals) override;
-    Async<Result<std::vector<std::optional<domain::Record>>>> load(std::vector<domain::Key> keys) override;
+    Async<Result<std::vector<stores::Renewed>>> renew(
+        std::vector<stores::Renewal> renewals) override;
+    Async<Result<std::vector<std::optional<domain::Record>>>> load(
+        std::vector<domain::Key> keys) override;
     Async<Result<std::vector<domain::Record>>> due(std::size_t limit) override;
     Async<Result<stores::Page>> list(stores::Filter filter, std::string cursor, std::size_t limit,
                                      std::size_t budget) override;
@@ -67,7 +70,8 @@ class SimStore final : public stores::Store {
     };
 
     bool is_down() const { return clock_.now() < down_until_; }
-    std::vector<stores::Outcome> apply(std::vector<domain::Change> changes, std::vector<Op>& journal);
+    std::vector<stores::Outcome> apply(std::vector<domain::Change> changes,
+                                       std::vector<Op>& journal);
     void do_now(Op op);
     Async<void> sync();
     void sabotage(domain::Change& change);
@@ -85,8 +89,9 @@ class SimStore final : public stores::Store {
     bool sync_runs_ = false;
     std::uint64_t crashes_ = 0;
     Time down_until_;
-    using StrayRows = std::vector<std::pair<std::uint64_t, domain::Transition>>;  ///< with their version
-    std::map<Uuid, StrayRows> stray_rows_;                                        ///< Bug::audit_outside_commit
+    using StrayRows =
+        std::vector<std::pair<std::uint64_t, domain::Transition>>;  ///< with their version
+    std::map<Uuid, StrayRows> stray_rows_;                          ///< Bug::audit_outside_commit
     TaskGroup group_;
 };
 

@@ -37,7 +37,9 @@ class VirtualTime {
     }
 
   private:
-    using Waits = std::multimap<Time, asio::steady_timer*>;  // equal moments: in the order they were asked for
+    using Waits =
+        std::multimap<Time,
+                      asio::steady_timer*>;  // equal moments: in the order they were asked for
     Time now_ = Time{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
     Waits waits_;
     std::unordered_map<asio::steady_timer*, Waits::iterator> places_;
@@ -46,7 +48,8 @@ class VirtualTime {
 /// The clock of one process: true time, shifted, and jumping when told to.
 class ProcessClock final : public Clock {
   public:
-    explicit ProcessClock(VirtualTime& time, Duration offset = Duration{0}) : time_(time), offset_(offset) {}
+    explicit ProcessClock(VirtualTime& time, Duration offset = Duration{0})
+        : time_(time), offset_(offset) {}
 
     Time now() const override { return time_.now() + offset_; }
     void arm(asio::steady_timer& timer, Time when) override { time_.arm(timer, when - offset_); }

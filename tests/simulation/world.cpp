@@ -10,8 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kTrouble = 20s;     ///< How long things go wrong …
-constexpr Duration kRecovery = 120s;   ///< … and how long they may take to be well again (I15, and backoffs).
+constexpr Duration kTrouble = 20s;  ///< How long things go wrong …
+constexpr Duration kRecovery =
+    120s;  ///< … and how long they may take to be well again (I15, and backoffs).
 constexpr Duration kTick = 500ms;
 
 stores::Faults bad_line(Rng& rng) {
@@ -28,12 +29,14 @@ engine::Options options_for(Rng& rng) {
 }
 
 Duration skew(Rng& rng, bool skewed) {
-    return skewed ? Duration{static_cast<std::int64_t>(rng.below(4'000'000)) - 2'000'000} : Duration{0};
+    return skewed ? Duration{static_cast<std::int64_t>(rng.below(4'000'000)) - 2'000'000}
+                  : Duration{0};
 }
 
 }  // namespace
 
-Process::Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor, Rng& rng, bool skewed)
+Process::Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor,
+                 Rng& rng, bool skewed)
     : clock(time, skew(rng, skewed)),
       line(store, clock, executor, Rng(rng()), bad_line(rng)),
       engine(line, clock, executor, options_for(rng)),
@@ -49,7 +52,8 @@ World::World(std::uint64_t seed, Bug bug, bool print_trace)
       embedded_(rng_.chance(0.4)) {}
 
 void World::note(const std::string& what) {
-    hash_ = hash64(what, hash_ ^ static_cast<std::uint64_t>(time_.now().time_since_epoch().count()));
+    hash_ =
+        hash64(what, hash_ ^ static_cast<std::uint64_t>(time_.now().time_since_epoch().count()));
     if (print_trace_) std::printf("%s %s\n", format_time(time_.now()).c_str(), what.c_str());
 }
 
@@ -59,7 +63,8 @@ Async<void> World::sleep(Duration d) {
 }
 
 Duration World::some_time(Duration longest) {
-    return Duration{static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(longest.count()) + 1))};
+    return Duration{
+        static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(longest.count()) + 1))};
 }
 
 std::shared_ptr<Process> World::any_process() {
@@ -72,7 +77,8 @@ std::optional<Uuid> World::some_task() {
 }
 
 void World::start_process() {
-    auto process = std::make_shared<Process>(time_, store_, context_.get_executor(), rng_, trouble_ && !embedded_);
+    auto process = std::make_shared<Process>(time_, store_, context_.get_executor(), rng_,
+                                             trouble_ && !embedded_);
     if (!trouble_) process->line.set_faults({});
     processes_.push_back(process);
     actors_.spawn(serve(process));
@@ -184,7 +190,9 @@ Verdict World::run() {
     while (time_.now() < deadline && !oracle_.violation()) {
         play_until(std::min(deadline, time_.now() + 5s));
         const auto page = store_.index().list({}, {}, SIZE_MAX, SIZE_MAX);
-        if (std::ranges::all_of(page.rows, [](const auto& row) { return domain::is_final(row.header.state); })) break;
+        if (std::ranges::all_of(page.rows,
+                                [](const auto& row) { return domain::is_final(row.header.state); }))
+            break;
     }
     over_ = true;
     if (!oracle_.violation()) {

@@ -20,7 +20,8 @@ namespace holdfast::simulation {
 /// A server process. When it dies its line to the store is cut: nothing it still does has any effect, and
 /// nobody hears from it.
 struct Process {
-    Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor, Rng& rng, bool skewed);
+    Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor, Rng& rng,
+            bool skewed);
 
     ProcessClock clock;
     stores::FaultyStore line;
@@ -90,7 +91,8 @@ class World {
     bool trouble_ = true;
     bool over_ = false;
     std::vector<std::shared_ptr<Process>> processes_;
-    std::vector<std::shared_ptr<Process>> graveyard_;  ///< Their last calls may still be on the way.
+    std::vector<std::shared_ptr<Process>>
+        graveyard_;  ///< Their last calls may still be on the way.
     std::vector<Uuid> known_;
     Uuid account_ = Uuid::named(Partition{0}, "account");
     TaskGroup actors_{context_.get_executor()};

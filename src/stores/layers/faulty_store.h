@@ -12,8 +12,8 @@
 namespace holdfast::stores {
 
 struct Faults {
-    double never_arrives = 0;  ///< Part of the calls that fail without effect.
-    double reply_lost = 0;     ///< Part of the calls that are done, and answered `unavailable`.
+    double never_arrives = 0;   ///< Part of the calls that fail without effect.
+    double reply_lost = 0;      ///< Part of the calls that are done, and answered `unavailable`.
     Duration longest_delay{0};  ///< Before and after each call, uniformly up to this.
 };
 
@@ -33,7 +33,8 @@ class BadLine {
         if (cut_ || rng_.chance(faults_.never_arrives)) co_return lost(op, "did not arrive");
         auto result = co_await std::move(call);
         co_await delay();
-        if (cut_ || rng_.chance(faults_.reply_lost)) co_return lost(op, "was done or not: its answer is lost");
+        if (cut_ || rng_.chance(faults_.reply_lost))
+            co_return lost(op, "was done or not: its answer is lost");
         co_return result;
     }
 

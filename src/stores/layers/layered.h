@@ -12,9 +12,24 @@
 
 namespace holdfast::stores {
 
-enum class Op : std::uint8_t { commit, claim, renew, load, due, list, stats, history, log, feed, count, trim, clock };
-inline constexpr std::array<std::string_view, 13> kOpNames{"commit",  "claim", "renew", "load",  "due",  "list", "stats",
-                                                           "history", "log",   "feed",  "count", "trim", "clock"};
+enum class Op : std::uint8_t {
+    commit,
+    claim,
+    renew,
+    load,
+    due,
+    list,
+    stats,
+    history,
+    log,
+    feed,
+    count,
+    trim,
+    clock
+};
+inline constexpr std::array<std::string_view, 13> kOpNames{
+    "commit",  "claim", "renew", "load",  "due",  "list", "stats",
+    "history", "log",   "feed",  "count", "trim", "clock"};
 constexpr std::string_view to_string(Op op) {
     return kOpNames[static_cast<std::size_t>(op)];
 }
@@ -25,7 +40,8 @@ template <class Around>
 class Layered : public Store, public Around {
   public:
     template <class... Args>
-    explicit Layered(Store& inner, Args&&... args) : Around(std::forward<Args>(args)...), inner_(inner) {}
+    explicit Layered(Store& inner, Args&&... args)
+        : Around(std::forward<Args>(args)...), inner_(inner) {}
 
     Async<Result<std::vector<Outcome>>> commit(std::vector<Change> changes) override {
         const std::size_t items = changes.size();
@@ -45,14 +61,17 @@ class Layered : public Store, public Around {
     Async<Result<std::vector<Record>>> due(std::size_t limit) override {
         return this->around(Op::due, 1, inner_.due(limit));
     }
-    Async<Result<Page>> list(Filter filter, std::string cursor, std::size_t limit, std::size_t budget) override {
-        return this->around(Op::list, 1, inner_.list(std::move(filter), std::move(cursor), limit, budget));
+    Async<Result<Page>> list(Filter filter, std::string cursor, std::size_t limit,
+                             std::size_t budget) override {
+        return this->around(Op::list, 1,
+                            inner_.list(std::move(filter), std::move(cursor), limit, budget));
     }
     Async<Result<Stats>> stats() override { return this->around(Op::stats, 1, inner_.stats()); }
     Async<Result<std::vector<domain::Transition>>> history(Key key) override {
         return this->around(Op::history, 1, inner_.history(key));
     }
-    Async<Result<std::vector<LogEntry>>> log(std::string log, Uuid owner, std::size_t skip, std::size_t limit) override {
+    Async<Result<std::vector<LogEntry>>> log(std::string log, Uuid owner, std::size_t skip,
+                                             std::size_t limit) override {
         return this->around(Op::log, 1, inner_.log(std::move(log), owner, skip, limit));
     }
     Async<Result<FeedPage>> feed(std::string cursor, std::size_t limit) override {

@@ -3,8 +3,8 @@
 namespace holdfast::stores {
 namespace {
 
-const prometheus::Histogram::BucketBoundaries kSeconds{0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                       0.05,   0.1,    0.25,  0.5,    1,     2.5,  5};
+const prometheus::Histogram::BucketBoundaries kSeconds{
+    0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 const prometheus::Histogram::BucketBoundaries kItems{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr std::array<const char*, 4> kVerdictNames{"committed", "conflict", "duplicate", "refused"};
 
@@ -21,8 +21,10 @@ Meters::Meters(Clock& clock, prometheus::Registry& registry)
                   .Name("holdfast_store_errors_total")
                   .Help("Calls of the store that failed, by operation and code.")
                   .Register(registry)),
-      commit_seconds_(histogram(registry, "holdfast_commit_seconds", "Time until a commit is durable.", kSeconds)),
-      commit_batch_(histogram(registry, "holdfast_commit_batch", "Changes in one commit.", kItems)) {
+      commit_seconds_(histogram(registry, "holdfast_commit_seconds",
+                                "Time until a commit is durable.", kSeconds)),
+      commit_batch_(
+          histogram(registry, "holdfast_commit_batch", "Changes in one commit.", kItems)) {
     auto& seconds = prometheus::BuildHistogram()
                         .Name("holdfast_store_call_seconds")
                         .Help("Time a call of the store takes.")
@@ -47,11 +49,15 @@ void Meters::observe(Op op, std::size_t items, Duration took, const Error* error
         commit_batch_.Observe(static_cast<double>(items));
     }
     if (error != nullptr)
-        errors_.Add({{"op", std::string(to_string(op))}, {"code", std::string(to_string(error->code))}}).Increment();
+        errors_
+            .Add(
+                {{"op", std::string(to_string(op))}, {"code", std::string(to_string(error->code))}})
+            .Increment();
 }
 
 void Meters::count_verdicts(const std::vector<Outcome>& outcomes) {
-    for (const Outcome& outcome : outcomes) verdicts_[static_cast<std::size_t>(outcome.verdict)]->Increment();
+    for (const Outcome& outcome : outcomes)
+        verdicts_[static_cast<std::size_t>(outcome.verdict)]->Increment();
 }
 
 }  // namespace holdfast::stores

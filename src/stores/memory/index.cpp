@@ -58,11 +58,13 @@ void Index::examine_puts(const Change& change, Outcome& outcome) const {
             return turn(outcome, Verdict::refused, "partition");
         const SlotId id = find(put.header.key());
         const Slot* stored = id == kNoSlot ? nullptr : &slots_[id];
-        const bool same = stored == nullptr ? put.expected_version == 0
-                                            : stored->version == put.expected_version &&
-                                                  stored->epoch == put.expected_epoch &&
-                                                  (put.expected_nonce == 0 || stored->nonce == put.expected_nonce) &&
-                                                  (!is_set(put.unless_renewed_past) || stored->lease_until <= put.unless_renewed_past);
+        const bool same =
+            stored == nullptr
+                ? put.expected_version == 0
+                : stored->version == put.expected_version && stored->epoch == put.expected_epoch &&
+                      (put.expected_nonce == 0 || stored->nonce == put.expected_nonce) &&
+                      (!is_set(put.unless_renewed_past) ||
+                       stored->lease_until <= put.unless_renewed_past);
         if (!same) return turn(outcome, Verdict::conflict, "version");
     }
 }
@@ -70,7 +72,8 @@ void Index::examine_puts(const Change& change, Outcome& outcome) const {
 const Index::Binding* Index::live_binding(const std::string& scope_and_key, Time now) const {
     const auto found = bindings_.find(scope_and_key);
     if (found == bindings_.end() || found->second.expires_at <= now) return nullptr;
-    const bool exists = std::ranges::any_of(by_id_, [&](const auto& ids) { return ids.contains(found->second.id); });
+    const bool exists = std::ranges::any_of(
+        by_id_, [&](const auto& ids) { return ids.contains(found->second.id); });
     return exists ? &found->second : nullptr;
 }
 
@@ -119,7 +122,8 @@ void Index::examine_adds(const Change& change, Outcome& outcome) const {
 void Index::examine_permits(const Change& change, Time now, Outcome& outcome) const {
     std::map<std::string_view, std::vector<Permits::Holder>> after;
     for (const domain::Permit& permit : change.permits) {
-        if (permit.act == domain::Permit::Act::acquire) after.try_emplace(permit.key, permits_.holders(permit.key, now));
+        if (permit.act == domain::Permit::Act::acquire)
+            after.try_emplace(permit.key, permits_.holders(permit.key, now));
     }
     const auto is_holder = [](const domain::Permit& permit) {
         return [&permit](const Permits::Holder& h) { return h.is(permit.holder, permit.epoch); };

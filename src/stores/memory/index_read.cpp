@@ -92,8 +92,7 @@ void Index::write(SlotId id, Header& h) {
         const Family* old = std::exchange(s.family, &catalogue_.family(h.kind, h.queue, h.type));
         if (old != nullptr) catalogue_.retire(*old);
     }
-    const auto exchange = [](Interner& interner, Interner::Number& number,
-                             std::string_view text) {
+    const auto exchange = [](Interner& interner, Interner::Number& number, std::string_view text) {
         if (interner.text(number).view() == text) return;
         interner.release(number);
         number = interner.hold(text);

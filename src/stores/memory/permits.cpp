@@ -23,8 +23,8 @@ std::vector<Permits::Holder> Permits::holders(std::string_view key, Time now) co
 std::uint32_t Permits::held(std::string_view key, Time now) const {
     const auto found = entries_.find(std::string(key));
     if (found == entries_.end()) return 0;
-    return static_cast<std::uint32_t>(
-        std::ranges::count_if(found->second.holders, [now](const Holder& h) { return is_live(h, now); }));
+    return static_cast<std::uint32_t>(std::ranges::count_if(
+        found->second.holders, [now](const Holder& h) { return is_live(h, now); }));
 }
 
 void Permits::acquire(const std::string& key, Holder holder, Time now) {

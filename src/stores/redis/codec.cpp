@@ -198,11 +198,12 @@ void encode_put(MsgWriter& out, const domain::Put& put, std::uint64_t nonce) {
     std::string row, event;
     if (put.audit) domain::pack(row, put.transition);
     domain::pack_event(event, h, put.transition);
-    out.array(13)
+    out.array(14)
         .text(ref_of(h.key()))
         .number(static_cast<std::int64_t>(put.expected_version))
         .number(static_cast<std::int64_t>(put.expected_epoch))
         .text(eight_bytes(put.expected_nonce))
+        .number(micros(put.unless_renewed_past))
         .text(encode_header(h))
         .text(row)
         .text(event)

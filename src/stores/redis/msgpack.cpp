@@ -37,20 +37,31 @@ MsgReader::Number MsgReader::real_or_number() {
     if (b < 0x80) return {.whole = b};
     if (b >= 0xe0) return {.whole = static_cast<std::int8_t>(b)};
     switch (b) {
-        case 0xcc: return {.whole = static_cast<std::int64_t>(big_endian(1))};
-        case 0xcd: return {.whole = static_cast<std::int64_t>(big_endian(2))};
-        case 0xce: return {.whole = static_cast<std::int64_t>(big_endian(4))};
-        case 0xcf: return {.whole = static_cast<std::int64_t>(big_endian(8))};
-        case 0xd0: return {.whole = static_cast<std::int8_t>(big_endian(1))};
-        case 0xd1: return {.whole = static_cast<std::int16_t>(big_endian(2))};
-        case 0xd2: return {.whole = static_cast<std::int32_t>(big_endian(4))};
-        case 0xd3: return {.whole = static_cast<std::int64_t>(big_endian(8))};
+        case 0xcc:
+            return {.whole = static_cast<std::int64_t>(big_endian(1))};
+        case 0xcd:
+            return {.whole = static_cast<std::int64_t>(big_endian(2))};
+        case 0xce:
+            return {.whole = static_cast<std::int64_t>(big_endian(4))};
+        case 0xcf:
+            return {.whole = static_cast<std::int64_t>(big_endian(8))};
+        case 0xd0:
+            return {.whole = static_cast<std::int8_t>(big_endian(1))};
+        case 0xd1:
+            return {.whole = static_cast<std::int16_t>(big_endian(2))};
+        case 0xd2:
+            return {.whole = static_cast<std::int32_t>(big_endian(4))};
+        case 0xd3:
+            return {.whole = static_cast<std::int64_t>(big_endian(8))};
         case 0xca: {
             const auto bits = static_cast<std::uint32_t>(big_endian(4));
             return {.real = std::bit_cast<float>(bits), .is_real = true};
         }
-        case 0xcb: return {.real = std::bit_cast<double>(big_endian(8)), .is_real = true};
-        default: give_up(); return {};
+        case 0xcb:
+            return {.real = std::bit_cast<double>(big_endian(8)), .is_real = true};
+        default:
+            give_up();
+            return {};
     }
 }
 

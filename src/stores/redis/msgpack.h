@@ -55,7 +55,9 @@ class MsgReader {
 
     bool ok() const { return ok_; }
     bool done() const { return in_.empty(); }
-    bool at_text() const { return !in_.empty() && (is_fixed_text() || (head() >= 0xd9 && head() <= 0xdb)); }
+    bool at_text() const {
+        return !in_.empty() && (is_fixed_text() || (head() >= 0xd9 && head() <= 0xdb));
+    }
 
     std::size_t array();
     std::int64_t number() { return static_cast<std::int64_t>(real_or_number().whole); }

@@ -31,7 +31,8 @@ Number number_of(std::string_view text) {
 Result<Record> record_of(const redisReply* reply) {
     if (reply->elements != 5) return refuse(Code::unavailable, "a script gave no record");
     const auto items = items_of(reply);
-    auto header = decode_header(text_of(items[0]), text_of(items[1]), Time{Duration{items[2]->integer}});
+    auto header =
+        decode_header(text_of(items[0]), text_of(items[1]), Time{Duration{items[2]->integer}});
     if (!header) return refuse(Code::unavailable, "a header cannot be read");
     return Record{*std::move(header), Bytes(text_of(items[3])), Bytes(text_of(items[4]))};
 }
@@ -70,7 +71,8 @@ Result<> RedisSpike::load_scripts() {
     return {};
 }
 
-Result<Reply> RedisSpike::run(std::string_view script, std::span<const std::string_view> arguments) {
+Result<Reply> RedisSpike::run(std::string_view script,
+                              std::span<const std::string_view> arguments) {
     std::vector<std::string_view> words{"EVALSHA", digests_.find(script)->second, "1", kPrefix};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return connection_.call(words);
@@ -150,10 +152,10 @@ Async<Result<std::vector<Outcome>>> RedisSpike::commit(std::vector<Change> chang
 
 Result<std::vector<Record>> RedisSpike::claim_some(const ClaimRequest& request) {
     const std::size_t max = std::min<std::size_t>(request.max, kScriptTasks);
-    const std::array<std::string, 5> texts{
-        std::to_string(static_cast<int>(request.to)), std::to_string(request.lease.count()),
-        std::to_string(domain::kDefaultLease.count()), std::to_string(max),
-        encode_queues(request.queues)};
+    const std::array<std::string, 5> texts{std::to_string(static_cast<int>(request.to)),
+                                           std::to_string(request.lease.count()),
+                                           std::to_string(domain::kDefaultLease.count()),
+                                           std::to_string(max), encode_queues(request.queues)};
     const std::array<std::string_view, 7> arguments{request.worker, texts[0],  texts[1], texts[2],
                                                     texts[3],       kConsumer, texts[4]};
     TRY(const Reply reply, run("claim", arguments));
@@ -255,9 +257,11 @@ Async<Result<Stats>> RedisSpike::stats() {
     for (const auto& [field, n] : counts) {
         const std::size_t type = field.find('|');
         const std::size_t state = field.rfind('|');
-        const auto family = std::pair(field.substr(0, type), field.substr(type + 1, state - type - 1));
+        const auto family =
+            std::pair(field.substr(0, type), field.substr(type + 1, state - type - 1));
         auto& row = by_family.try_emplace(family, family.first, family.second).first->second;
-        row.by_state.at(number_of<std::size_t>(field.substr(state + 1))) = number_of<std::uint64_t>(n);
+        row.by_state.at(number_of<std::size_t>(field.substr(state + 1))) =
+            number_of<std::uint64_t>(n);
     }
     for (auto& [family, row] : by_family) stats.queues.push_back(std::move(row));
     CO_TRY(const auto failures, hash(key("failures")));
@@ -267,7 +271,8 @@ Async<Result<Stats>> RedisSpike::stats() {
         std::uint64_t fingerprint = 0;
         std::from_chars(field.data(), field.data() + state, fingerprint, 16);
         auto& row = by_fingerprint.try_emplace(fingerprint, fingerprint).first->second;
-        row.by_state.at(number_of<std::size_t>(field.substr(state + 1))) = number_of<std::uint64_t>(n);
+        row.by_state.at(number_of<std::size_t>(field.substr(state + 1))) =
+            number_of<std::uint64_t>(n);
     }
     for (auto& [fingerprint, row] : by_fingerprint) stats.failures.push_back(row);
     co_return stats;
@@ -294,8 +299,8 @@ Async<Result<std::vector<LogEntry>>> RedisSpike::log(std::string log, Uuid owner
     for (const auto& [field, value] : fields) {
         if (!field.starts_with(ours)) continue;
         const std::size_t colon = value.find(':');
-        entries[number_of<std::uint64_t>(value)] = {field.substr(ours.size()),
-                                                    Bytes(std::string_view(value).substr(colon + 1))};
+        entries[number_of<std::uint64_t>(value)] = {
+            field.substr(ours.size()), Bytes(std::string_view(value).substr(colon + 1))};
     }
     std::vector<LogEntry> page;
     for (auto& [number, entry] : entries) {
@@ -313,15 +318,17 @@ Async<Result<FeedPage>> RedisSpike::feed(std::string cursor, std::size_t limit) 
     const std::string stream = key("feed");
     if (cursor == "now") {
         CO_TRY(const Reply last, connection_.call({"XREVRANGE", stream, "+", "-", "COUNT", "1"}));
-        page.next = last->elements == 0 ? "0-1+0" : std::string(text_of(last->element[0]->element[0]));
+        page.next =
+            last->elements == 0 ? "0-1+0" : std::string(text_of(last->element[0]->element[0]));
         if (last->elements > 0) page.next += "+" + std::to_string(SIZE_MAX);
         co_return page;
     }
     const std::size_t plus = cursor.find('+');
     std::string entry = cursor.empty() ? "0-1" : cursor.substr(0, plus);
     std::size_t read = cursor.empty() ? 0 : number_of<std::size_t>(cursor.substr(plus + 1));
-    CO_TRY(const Reply entries, connection_.call({"XRANGE", stream, entry, "+", "COUNT",
-                                                  std::to_string(std::min<std::size_t>(limit, 1000) + 1)}));
+    CO_TRY(const Reply entries,
+           connection_.call({"XRANGE", stream, entry, "+", "COUNT",
+                             std::to_string(std::min<std::size_t>(limit, 1000) + 1)}));
     for (const redisReply* item : items_of(entries.get())) {
         if (page.events.size() >= limit) break;
         if (text_of(item->element[0]) != entry) {

@@ -43,7 +43,8 @@ class RedisSpike final : public Store {
     Result<redis::Reply> run(std::string_view script, std::span<const std::string_view> arguments);
     Result<Time> server_time();
 
-    Result<> commit_some(std::span<const Change* const> changes, std::span<Outcome* const> outcomes);
+    Result<> commit_some(std::span<const Change* const> changes,
+                         std::span<Outcome* const> outcomes);
     Result<std::vector<Record>> claim_some(const ClaimRequest& request);
     Result<std::int64_t> count_one(const Tally& tally, Time now);
     Result<std::vector<std::pair<std::string, std::string>>> hash(const std::string& key);

@@ -1,8 +1,8 @@
 -- commit: apply each change whole or not at all, in order.
 -- ARGV   one change each, at most 64, as msgpack: {puts, appends, adds, binds, permits, notes}; false: none
---          put     ref, expected version, epoch and nonce ('': any), header, history row or '', feed event, wake µs,
---                  lane or '', body or false, outcome or false, erase?, and for a task (else false)
---                  {state, queue .. | .. type, fingerprint, gate limit, updated at}
+--          put     ref, expected version, epoch, nonce ('': any) and latest end of the lease (0: any), header,
+--                  history row or '', feed event, wake µs, lane or '', body or false, outcome or false, erase?,
+--                  and for a task (else false) {state, queue .. | .. type, fingerprint, gate limit, updated at}
 --          append  owner, log .. \0 .. key, bytes, refuse?, log
 --          add     counter, delta, least, most: bounds of what is stored now, as decimal text
 --          bind    scope .. \0 .. key, id, hash, ttl ms
@@ -13,8 +13,8 @@
 -- order  a record's version is written last: a change that stopped half way is done again by a re-run
 
 local CONFLICT, DUPLICATE, REFUSED = 1, 2, 3
-local REF, EXPECTED_VERSION, EXPECTED_EPOCH, EXPECTED_NONCE, HEADER, ROW, EVENT, WAKE = 1, 2, 3, 4, 5, 6, 7, 8
-local LANE, BODY, OUTCOME, ERASE, PLACE = 9, 10, 11, 12, 13
+local REF, EXPECTED_VERSION, EXPECTED_EPOCH, EXPECTED_NONCE, UNLESS_RENEWED_PAST = 1, 2, 3, 4, 5
+local HEADER, ROW, EVENT, WAKE, LANE, BODY, OUTCOME, ERASE, PLACE = 6, 7, 8, 9, 10, 11, 12, 13, 14
 
 -- Decimal texts of 64-bit numbers, which a Lua number cannot hold.
 local function is_less(a, b)
@@ -30,7 +30,8 @@ end
 local function is_expected(old, put)
   if not old then return put[EXPECTED_VERSION] == 0 end
   return old[VERSION] == put[EXPECTED_VERSION] and old[EPOCH] == put[EXPECTED_EPOCH] and
-         (put[EXPECTED_NONCE] == '' or old[NONCE] == put[EXPECTED_NONCE])
+         (put[EXPECTED_NONCE] == '' or old[NONCE] == put[EXPECTED_NONCE]) and
+         (put[UNLESS_RENEWED_PAST] == 0 or old[LEASE_UNTIL] <= put[UNLESS_RENEWED_PAST])
 end
 
 local function examine_puts(puts, olds)
@@ -38,7 +39,7 @@ local function examine_puts(puts, olds)
     local stored = redis.call('HMGET', P .. 'h' .. put[REF], 'h', 'x')
     local old = stored[1] and cmsgpack.unpack(stored[1])
     if not is_expected(old, put) then return {CONFLICT} end
-    olds[i] = {old, stored[2]}
+    olds[i] = {old, stored[2] ~= '' and stored[2]}
   end
 end
 
@@ -154,11 +155,9 @@ local function apply_put(put, old, entry)
   if put[WAKE] > 0 then moved.wake[ref] = put[WAKE] elseif old then moved.wake[ref] = false end
   local fields = {'h', put[HEADER]}
   if put[ROW] ~= '' then fields[3], fields[4] = put[EXPECTED_VERSION] + 1, put[ROW] end
-  if put[LANE] ~= '' then
+  if leaves or put[LANE] ~= '' then
     fields[#fields + 1] = 'x'
-    fields[#fields + 1] = push(put[LANE], ref, place[4])
-  elseif leaves then
-    redis.call('HDEL', P .. 'h' .. ref, 'x')
+    fields[#fields + 1] = put[LANE] ~= '' and push(put[LANE], ref, place[4]) or ''
   end
   redis.call('HSET', P .. 'h' .. ref, unpack(fields))
 end

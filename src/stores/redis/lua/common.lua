@@ -2,7 +2,7 @@
 -- KEYS   1 prefix  "{p0}:", the partition's hash tag: every key of a script begins with it, so all are in one slot
 --
 -- A record is named by its ref, "<kind>:<id>". What there is, each under the prefix:
---   h<ref>           hash    h header (msgpack, fields below)  x its entry in the lane's stream  1, 2 … history by version
+--   h<ref>           hash    h header (msgpack, fields below)  x its entry in the lane's stream or ''  1, 2 … history by version
 --   b<ref> o<ref>    string  body, outcome
 --   g:<owner>        hash    <log>\0<key> → <number>:<bytes>
 --   lane:<lane>      stream  claimable and held tasks, group w; a lane is <queue>|<type>|<priority>|<gate>
