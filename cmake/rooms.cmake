@@ -1,8 +1,8 @@
 # A room is a folder of src/: one static library from its *.cpp, its unit tests from its *_test.cpp.
-# Which room may include which is checked by tools/check_doors, not by link lines.
+# Which room may include which is checked by tools/check_doors, not by link lines. TEST_USES: what only its tests need.
 
 function(holdfast_room name)
-  cmake_parse_arguments(room "" "DIR" "USES" ${ARGN})
+  cmake_parse_arguments(room "" "DIR" "USES;TEST_USES" ${ARGN})
   if(NOT room_DIR)
     set(room_DIR ${name})
   endif()
@@ -15,7 +15,7 @@ function(holdfast_room name)
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${room_DIR}/*_test.cpp")
   if(tests)
-    holdfast_test(${name}_test SOURCES ${tests} USES holdfast_${name})
+    holdfast_test(${name}_test SOURCES ${tests} USES holdfast_${name} ${room_TEST_USES})
   endif()
 endfunction()
 

@@ -174,7 +174,7 @@ class Store {
     ///       what one holds and releasing what one does not hold change nothing.
     ///   P10 Every put writes its transition to the record's history (if `audit`) and to the feed, in
     ///       the same step; every note to the feed.
-    ///   P11 Counts by (queue, type, state) and (fingerprint, state) always agree with the records.
+    ///   P11 Counts by (queue, type, state) and (fingerprint, state) always agree with the tasks.
     ///   P12 Durable when it returns, as far as durability() says; nothing of it is visible before.
     ///   P13 change.nonce is in the stored header of every record it put.
     ///   P14 All puts of a Change are in change.partition, or it is `refused`.
@@ -184,8 +184,9 @@ class Store {
     virtual Async<Result<std::vector<Outcome>>> commit(std::vector<Change> changes) = 0;
 
     /// Hands out up to `max` tasks.
-    ///   P15 Only from lanes of the queues (and types) asked for; a higher priority first; over the
-    ///       lanes of one priority in turn; in a lane, first in, first out.
+    ///   P15 Only from lanes of the queues (and types) asked for, and no queue starves behind another;
+    ///       in a queue a higher priority first; over the lanes of one priority in turn; in a lane,
+    ///       first in, first out.
     ///   P16 Each is stamped exactly as domain::stamp_claim does, with epoch = next_epoch(last, clock):
     ///       strictly growing per task, also over lost writes.
     ///   P17 A gate with a limit never has more holders than that; nor a queue more than its

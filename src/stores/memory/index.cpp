@@ -24,10 +24,6 @@ void turn(Outcome& outcome, Verdict verdict, std::string_view reason) {
 Index::Index(EpochRule epoch_rule) : epoch_rule_(epoch_rule) {}
 Index::~Index() = default;
 
-bool Index::Log::has(std::string_view key) const {
-    return std::ranges::find(entries, key, &LogEntry::key) != entries.end();
-}
-
 SlotId Index::find(const Key& key) const {
     const auto& ids = by_id_[static_cast<std::size_t>(key.kind)];
     const auto found = ids.find(key.id);
@@ -96,7 +92,7 @@ void Index::examine_appends(const Change& change, Outcome& outcome) const {
         };
         const auto log = logs_.find({append.owner, append.log});
         const bool exists =
-            (log != logs_.end() && log->second.has(append.unique_key)) ||
+            (log != logs_.end() && log->second.keys.contains(append.unique_key)) ||
             std::any_of(change.appends.begin(),
                         change.appends.begin() + static_cast<std::ptrdiff_t>(i), same);
         if (!exists) continue;
@@ -107,14 +103,15 @@ void Index::examine_appends(const Change& change, Outcome& outcome) const {
 }
 
 void Index::examine_adds(const Change& change, Outcome& outcome) const {
-    for (auto add = change.adds.begin(); add != change.adds.end(); ++add) {
-        const auto stored = counters_.find(add->counter);
-        std::int64_t value = (stored == counters_.end() ? 0 : stored->second) + add->delta;
-        for (auto before = change.adds.begin(); before != add; ++before) {
-            if (before->counter == add->counter) value += before->delta;
-        }
-        const bool outside = (add->min && value < *add->min) || (add->max && value > *add->max);
-        if (outside) return turn(outcome, Verdict::refused, add->counter);
+    std::map<std::string_view, std::int64_t> after;
+    for (const domain::Add& add : change.adds) {
+        const auto stored = counters_.find(add.counter);
+        std::int64_t& value =
+            after.try_emplace(add.counter, stored == counters_.end() ? 0 : stored->second)
+                .first->second;
+        const bool overflows = __builtin_add_overflow(value, add.delta, &value);
+        if (overflows || (add.min && value < *add.min) || (add.max && value > *add.max))
+            return turn(outcome, Verdict::refused, add.counter);
     }
 }
 
@@ -213,8 +210,9 @@ void Index::bind(const domain::Bind& bind, Time now) {
 }
 
 void Index::append(domain::Append& append) {
-    logs_[{append.owner, std::move(append.log)}].entries.push_back(
-        {std::move(append.unique_key), std::move(append.bytes)});
+    Log& log = logs_[{append.owner, std::move(append.log)}];
+    log.keys.insert(append.unique_key);
+    log.entries.push_back({std::move(append.unique_key), std::move(append.bytes)});
 }
 
 void Index::erase_logs(const Uuid& owner) {

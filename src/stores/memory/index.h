@@ -7,6 +7,7 @@
 #include <absl/container/btree_set.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -61,7 +62,7 @@ class Index {
     };
     struct Log {
         std::vector<LogEntry> entries;
-        bool has(std::string_view key) const;
+        boost::unordered_flat_set<std::string> keys;
     };
 
     // guards: each may turn the verdict; none writes
@@ -79,6 +80,8 @@ class Index {
     void bind(const domain::Bind& bind, Time now);
     void append(domain::Append& append);
     void erase(SlotId id);
+    void drop_old_bindings(Time now);
+    bool erase_unless_bound(const Uuid& task, Time now);
     void erase_logs(const Uuid& owner);
 
     SlotId find(const Key& key) const;
@@ -106,6 +109,7 @@ class Index {
     boost::unordered_flat_map<std::string, Binding> bindings_;  ///< by scope and key
     std::deque<std::pair<Time, std::string>> bindings_by_end_;
     std::deque<std::pair<Time, Uuid>> finished_;  ///< tasks by the time they ended
+    std::multimap<Time, Uuid> bound_;  ///< old enough to go, but for a binding that ends then
     Feed feed_;
     EpochRule epoch_rule_;
     std::size_t turn_ = 0;  ///< Which of its queues a claim asks first.

@@ -154,30 +154,40 @@ std::int64_t Index::count(const Tally& tally, Time now) const {
     return found == counters_.end() ? 0 : found->second;
 }
 
-std::size_t Index::trim(const TrimRequest& request, Time now) {
+void Index::drop_old_bindings(Time now) {
     for (; !bindings_by_end_.empty() && bindings_by_end_.front().first <= now;
          bindings_by_end_.pop_front()) {
         const auto found = bindings_.find(bindings_by_end_.front().second);
         if (found != bindings_.end() && found->second.expires_at <= now) bindings_.erase(found);
     }
+}
+
+bool Index::erase_unless_bound(const Uuid& task, Time now) {
+    const SlotId id = find({domain::Kind::task, task});
+    if (id == kNoSlot) return false;
+    const Slot& slot = slots_[id];
+    if (slot.extras && slot.extras->bound_until > now) {
+        bound_.emplace(slot.extras->bound_until, task);
+        return false;
+    }
+    erase(id);
+    return true;
+}
+
+std::size_t Index::trim(const TrimRequest& request, Time now) {
+    drop_old_bindings(now);
     std::size_t gone = 0;
-    std::deque<std::pair<Time, Uuid>>
-        bound;  // their time has come, but a live binding still names them
+    while (gone < request.limit && !bound_.empty() && bound_.begin()->first <= now) {
+        const Uuid task = bound_.begin()->second;
+        bound_.erase(bound_.begin());
+        gone += erase_unless_bound(task, now) ? 1 : 0;
+    }
     while (gone < request.limit && !finished_.empty() &&
            finished_.front().first < request.finished_before) {
-        const auto [finished_at, task] = finished_.front();
+        const Uuid task = finished_.front().second;
         finished_.pop_front();
-        const SlotId id = find({domain::Kind::task, task});
-        if (id == kNoSlot) continue;
-        const Slot& slot = slots_[id];
-        if (slot.extras && slot.extras->bound_until > now) {
-            bound.emplace_back(finished_at, task);
-            continue;
-        }
-        erase(id);
-        ++gone;
+        gone += erase_unless_bound(task, now) ? 1 : 0;
     }
-    finished_.insert(finished_.begin(), bound.begin(), bound.end());
     feed_.trim(request.feed_before, request.feed_keep);
     return gone;
 }
