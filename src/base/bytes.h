@@ -56,9 +56,11 @@ class Bytes {
 class Text {
   public:
     Text() = default;
-    Text(std::string_view text) : bytes_(text) {}  // NOLINT(google-explicit-constructor): a text is a text
+    Text(std::string_view text)
+        : bytes_(text) {}  // NOLINT(google-explicit-constructor): a text is a text
     Text(const std::string& text) : bytes_(text) {}  // NOLINT(google-explicit-constructor)
-    Text(const char* text) : bytes_(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
+    Text(const char* text)
+        : bytes_(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
 
     std::string_view view() const { return bytes_.view(); }
     operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor)

@@ -14,7 +14,8 @@ class Packer {
     explicit Packer(std::string& out) : out_(out) {}
 
     Packer& number(std::uint64_t value) {
-        std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as read
+        std::array<char, 10>
+            bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as read
         std::size_t size = 0;
         while (value >= 0x80) {
             bytes[size++] = static_cast<char>(value | 0x80);

@@ -94,5 +94,16 @@ TEST(Bytes, copies_share_one_text_that_outlives_the_first_holder) {
     EXPECT_EQ(third.view(), std::string(1000, 'x'));
 }
 
+TEST(Text, copies_share_their_letters_and_compare_by_them) {
+    const Text a = std::string("a policy that a million tasks carry");
+    const Text b = a;
+    EXPECT_EQ(a.view().data(), b.view().data());
+    EXPECT_EQ(a, Text("a policy that a million tasks carry"));
+    EXPECT_NE(a, Text(std::string_view("another")));
+    EXPECT_TRUE(Text().empty());
+    EXPECT_EQ(Text(), Text(""));
+    EXPECT_EQ(std::string("<") + b, "<a policy that a million tasks carry");
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -33,18 +33,20 @@ struct Transition {
 /// Writes one record. Where it then stands follows from its header alone: `queued` puts a task into
 /// its lane, `wake_at` sets its timer. So no Change can queue a task and forget the lane.
 struct Put {
-    Header header;                       ///< As it will be; header.version = expected_version + 1.
+    Header header;  ///< As it will be; header.version = expected_version + 1.
     // The very header it was decided on. The version alone would not do: after a crash that lost writes the same
     // number can be given to something else.
     std::uint64_t expected_version = 0;  ///< 0: must not exist yet.
     Epoch expected_epoch{};              ///< Of its last claim.
-    std::uint64_t expected_nonce = 0;    ///< Of the commit that wrote it; 0: a claim did, or it does not matter.
-    Time unless_renewed_past;            ///< Set when a lost lease ends: one renewed past this moment is a conflict.
-    std::optional<Bytes> body;           ///< None: as it is.
-    std::optional<Bytes> outcome;        ///< None: as it is.
-    bool erase = false;                  ///< The record ends here, with its logs.
-    bool audit = true;                   ///< False for steps too frequent to keep (polls).
-    Transition transition;               ///< Written to the record's history and to the feed.
+    std::uint64_t expected_nonce =
+        0;  ///< Of the commit that wrote it; 0: a claim did, or it does not matter.
+    Time
+        unless_renewed_past;  ///< Set when a lost lease ends: one renewed past this moment is a conflict.
+    std::optional<Bytes> body;     ///< None: as it is.
+    std::optional<Bytes> outcome;  ///< None: as it is.
+    bool erase = false;            ///< The record ends here, with its logs.
+    bool audit = true;             ///< False for steps too frequent to keep (polls).
+    Transition transition;         ///< Written to the record's history and to the feed.
 };
 
 struct Append {

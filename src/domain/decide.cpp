@@ -122,6 +122,8 @@ Decision on(const Record& record, const Checkpoint& checkpoint, Time now) {
     if (auto refusal = check_fence(h, checkpoint.fence, Event::checkpointed))
         return std::unexpected(*refusal);
     if (h.state != State::running) return std::unexpected(Refusal::wrong_state);
+    if (!checkpoint.written && h.checkpoints >= kMostLogged)
+        return std::unexpected(Refusal::too_many);
     Draft draft(record, now);
     draft.by(h.worker).saying(checkpoint.stage);
     if (!checkpoint.written) {
@@ -183,6 +185,7 @@ Decision on(const Record& record, const Signal& signal, Time now) {
     const Header& h = record.header;
     if (h.state == State::none) return std::unexpected(Refusal::not_found);
     if (is_final(h.state)) return std::unexpected(Refusal::wrong_state);
+    if (h.signals >= kMostLogged) return std::unexpected(Refusal::too_many);
     Draft draft(record, now);
     count_up(draft.header().signals);
     draft.header().signal_pending = h.is_held();

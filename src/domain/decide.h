@@ -19,10 +19,11 @@ enum class Refusal : std::uint8_t {
     stale_lease,  ///< The fence is not, or no longer, the holder's.
     already,      ///< Exactly this was done before: nothing to write, and the caller is told "ok".
     not_due,      ///< The timer rang early: nothing is due yet.
+    too_many,     ///< It has as many stages or signals as a task may have.
 };
 constexpr std::string_view to_string(Refusal r) {
-    constexpr std::array<std::string_view, 5> kNames{"not_found", "wrong_state", "stale_lease",
-                                                     "already", "not_due"};
+    constexpr std::array<std::string_view, 6> kNames{"not_found", "wrong_state", "stale_lease",
+                                                     "already",   "not_due",     "too_many"};
     return kNames[static_cast<std::size_t>(r)];
 }
 
@@ -38,6 +39,8 @@ Change decide_submit(const Submission& submission, const Uuid& id, Time now);
 /// The default lease, and how long a task waits for a signal when nothing else would wake it.
 inline constexpr Duration kDefaultLease = std::chrono::seconds{30};
 inline constexpr Duration kSignalPatience = std::chrono::days{7};
+/// So many stages, and so many signals, are kept for a task: all of them come with its next claim.
+inline constexpr std::uint16_t kMostLogged = 1000;
 inline constexpr Duration kBindingTtl = std::chrono::hours{24};
 
 /// What a claim does to a header, and nothing else. Stores that claim in their own language (Lua,

@@ -190,11 +190,9 @@ TEST(Retry, resume_starts_the_counts_again) {
 TEST(Retry, counts_stay_at_their_end_instead_of_beginning_again) {
     Record task = running(with({.backoff = {.schedule = {1s}}, .max = 0, .poison = UINT16_MAX}));
     Header& h = task.header;
-    h.retry_count = h.crashes = h.checkpoints = h.signals = UINT16_MAX;
+    h.retry_count = h.crashes = UINT16_MAX;
     EXPECT_EQ(after(task, failure(task)).header.retry_count, UINT16_MAX);
     EXPECT_EQ(after(task, Tick{}, h.lease_until).header.crashes, UINT16_MAX);
-    EXPECT_EQ(after(task, Signal{"s", {}}).header.signals, UINT16_MAX);
-    EXPECT_EQ(after(task, Checkpoint{h.fence(), "s", {}, false}).header.checkpoints, UINT16_MAX);
 }
 
 TEST(Retry, a_policy_text_that_cannot_be_read_means_the_default_policy) {

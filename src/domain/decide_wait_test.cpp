@@ -196,6 +196,14 @@ TEST(Signal, that_an_earlier_attempt_was_handed_does_not_end_the_next_wait) {
     EXPECT_EQ(waiting.header.state, State::waiting);
 }
 
+TEST(Signal, a_task_keeps_only_so_many) {
+    Record task = submitted();
+    task.header.signals = kMostLogged - 1;
+    const Record full = after(task, Signal{"last", {}});
+    EXPECT_EQ(full.header.signals, kMostLogged);
+    EXPECT_EQ(refused(full, Signal{"one more", {}}), Refusal::too_many);
+}
+
 TEST(Signal, is_kept_for_the_next_claim_where_nobody_waits_for_it) {
     const Record retrying = after(running(), failure(running()));
     const Record suspended = after(running(), failure(running(), ErrorKind::permanent));

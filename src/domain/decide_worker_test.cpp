@@ -185,6 +185,19 @@ TEST(Decide, a_checkpoint_that_is_written_already_writes_nothing) {
               Refusal::already);
 }
 
+TEST(Decide, a_task_has_only_so_many_stages) {
+    Record task = running();
+    task.header.checkpoints = kMostLogged - 1;
+    const Checkpoint checkpoint{task.header.fence(), "last", {}, false};
+    const Record full = after(task, checkpoint);
+    EXPECT_EQ(full.header.checkpoints, kMostLogged);
+    EXPECT_EQ(refused(full, checkpoint), Refusal::too_many);
+    const Record asked = after(full, Pause{});
+    EXPECT_EQ(after(asked, Checkpoint{full.header.fence(), "last", {}, true}).header.state,
+              State::paused)
+        << "a pause is still honoured where nothing is to be written";
+}
+
 TEST(Decide, a_checkpoint_needs_a_task_that_runs) {
     const Record given = dispatched();
     EXPECT_EQ(refused(given, Checkpoint{given.header.fence(), "s", {}, false}),
@@ -233,6 +246,7 @@ TEST(Decide, every_refusal_has_a_name) {
     EXPECT_EQ(to_string(Refusal::stale_lease), "stale_lease");
     EXPECT_EQ(to_string(Refusal::already), "already");
     EXPECT_EQ(to_string(Refusal::not_due), "not_due");
+    EXPECT_EQ(to_string(Refusal::too_many), "too_many");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ struct Header {
     std::uint64_t fingerprint = 0;  ///< Of the last failure.
     Epoch epoch{};                  ///< Of the last claim.
     Duration lease{0};              ///< What a claim that names no lease gives it; 0: the default.
-    Duration lease_granted{0};          ///< held: what its claim was given; a renewal gives as much again.
+    Duration lease_granted{0};  ///< held: what its claim was given; a renewal gives as much again.
     Time created_at, updated_at, started_at, finished_at;
     Time run_at;       ///< As asked for by the submission.
     Time due_at;       ///< waiting, retrying, paused: when it may run.

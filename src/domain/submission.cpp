@@ -194,6 +194,11 @@ Result<> check_token(std::string_view field, std::string_view text) {
     return {};
 }
 
+Result<> check_size(std::string_view field, const Json& json) {
+    if (json.text().size() > JsonLimits{}.bytes) return invalid(field, "is larger than 1 MiB");
+    return {};
+}
+
 Result<> check_lease(std::string_view field, Duration lease) {
     if (lease < kShortestLease || lease > kLongestLease)
         return invalid(field, "must be between 1s and 24h");
@@ -221,6 +226,9 @@ Result<> validate(const Submission& s, Time now) {
     TRY_VOID(check_name("type", s.type));
     TRY_VOID(check_name("queue", s.queue));
     if (!s.tenant.empty()) TRY_VOID(check_name("tenant", s.tenant));
+    TRY_VOID(check_size("payload", s.payload));
+    TRY_VOID(check_size("user", s.user));
+    TRY_VOID(check_size("placeholder", s.placeholder));
     if (s.priority > 9) return invalid("priority", "must be between 0 and 9");
     if (s.labels.size() > kMostLabels) return invalid("labels", "has more than 16 entries");
     for (const auto& [name, value] : s.labels) {

@@ -24,6 +24,9 @@ Result<> check_name(std::string_view field, std::string_view text);
 /// Printable ASCII without blanks, 1 to 128 characters: workers, signal ids.
 Result<> check_token(std::string_view field, std::string_view text);
 
+/// At most 1 MiB of JSON: payloads, results, stages, signals.
+Result<> check_size(std::string_view field, const Json& json);
+
 inline constexpr std::size_t kMostLabels = 16;
 inline constexpr std::size_t kLongestLabelValue = 256;
 inline constexpr std::size_t kLongestIdempotencyKey = 255;

@@ -243,6 +243,10 @@ TEST(BadInput, made_in_cpp_is_held_to_the_same_rules) {
     EXPECT_EQ(field([](Submission& s) { s.policy.timeout = -1s; }), "timeout");
     EXPECT_EQ(field([](Submission& s) { s.policy.backoff.jitter = 7; }), "retry.policy.jitter");
     EXPECT_EQ(field([](Submission& s) { s.gate_limit = kLargestGate + 1; }), "concurrency.limit");
+    const Json much = Json::quoted(std::string(1 << 20, 'x'));
+    EXPECT_EQ(field([&](Submission& s) { s.payload = much; }), "payload");
+    EXPECT_EQ(field([&](Submission& s) { s.user = much; }), "user");
+    EXPECT_EQ(field([&](Submission& s) { s.placeholder = much; }), "placeholder");
     EXPECT_EQ(field([](Submission& s) { s.lease = 1min; }), "");
     EXPECT_EQ(field([](Submission& s) { s.run_at = kNow + std::chrono::days{3650}; }), "");
 }

@@ -7,7 +7,6 @@ namespace holdfast::engine {
 namespace {
 
 constexpr std::size_t kMostQueues = 100;
-constexpr std::size_t kMostLogEntries = 1000;
 
 Result<> check(const ClaimCall& call) {
     TRY_VOID(domain::check_token("worker", call.worker));
@@ -74,14 +73,14 @@ Async<Result<std::vector<ClaimedTask>>> Engine::with_logs(std::vector<domain::Re
         // The claim stands whatever a log answers: a task without its stages would be run from the start, so
         // it is left to its lease instead.
         if (h.checkpoints > 0) {
-            auto stages =
-                co_await store_.log(std::string(domain::kCheckpointLog), h.id, 0, kMostLogEntries);
+            auto stages = co_await store_.log(std::string(domain::kCheckpointLog), h.id, 0,
+                                              domain::kMostLogged);
             if (!stages) continue;
             task.checkpoints = *std::move(stages);
         }
         if (h.signals > 0) {
             auto signals =
-                co_await store_.log(std::string(domain::kSignalLog), h.id, 0, kMostLogEntries);
+                co_await store_.log(std::string(domain::kSignalLog), h.id, 0, domain::kMostLogged);
             if (!signals) continue;
             task.signals = *std::move(signals);
         }

@@ -16,6 +16,7 @@ Result<> check_by(const By& by) {
 
 Async<Result<Done>> Engine::signal(TaskId id, std::string signal_id, Json data) {
     CO_TRY_VOID(domain::check_token("signal.id", signal_id));
+    CO_TRY_VOID(domain::check_size("data", data));
     co_return co_await step_one({id, domain::Signal{std::move(signal_id), std::move(data)}});
 }
 
@@ -26,6 +27,7 @@ Async<Result<Done>> Engine::pause(TaskId id, By by) {
 
 Async<Result<Done>> Engine::resume(TaskId id, By by, std::optional<Json> payload) {
     CO_TRY_VOID(check_by(by));
+    if (payload) CO_TRY_VOID(domain::check_size("payload", *payload));
     co_return co_await step_one({id, domain::Resume{std::move(by), std::move(payload)}});
 }
 

@@ -10,29 +10,26 @@ namespace {
 constexpr int kRounds = 3;
 constexpr Duration kBreath = std::chrono::milliseconds{20};
 
-Code code_of(domain::Refusal refusal) {
-    switch (refusal) {
-        case domain::Refusal::not_found:
-            return Code::not_found;
-        case domain::Refusal::stale_lease:
-            return Code::stale_lease;
-        case domain::Refusal::wrong_state:
-        case domain::Refusal::not_due:
-        case domain::Refusal::already:
-            return Code::wrong_state;
-    }
-    std::unreachable();
-}
-
 Done done(const domain::Header& h, bool duplicate) {
     return {h.state, duplicate, h.version, h.pause_requested, h.cancel_requested};
 }
 
 Result<Done> refused(domain::Refusal refusal, const domain::Header& h) {
-    if (refusal == domain::Refusal::already) return done(h, true);
-    return refuse(code_of(refusal), refusal == domain::Refusal::stale_lease
-                                        ? "the lease is not, or no longer, this caller's"
-                                        : "the task is " + std::string(to_string(h.state)));
+    switch (refusal) {
+        case domain::Refusal::already:
+            return done(h, true);
+        case domain::Refusal::not_found:
+            return refuse(Code::not_found, "there is no such task");
+        case domain::Refusal::stale_lease:
+            return refuse(Code::stale_lease, "the lease is not, or no longer, this caller's");
+        case domain::Refusal::too_many:
+            return refuse(Code::overloaded,
+                          "the task has as many stages or signals as it may have");
+        case domain::Refusal::wrong_state:
+        case domain::Refusal::not_due:
+            return refuse(Code::wrong_state, "the task is " + std::string(to_string(h.state)));
+    }
+    std::unreachable();
 }
 
 /// What is needed of a header after its commit: all of it if it stays held, else next to nothing.

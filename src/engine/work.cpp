@@ -59,9 +59,9 @@ Async<Each<Done>> Engine::start(std::vector<Ack> items) {
 }
 
 Async<Each<Done>> Engine::complete(std::vector<Completion> items) {
-    Sorted<Ask, Completion> work(items, no_check<Completion>, [](Completion c) {
-        return domain::Complete{c.fence, std::move(c.result)};
-    });
+    const auto check = [](const Completion& c) { return domain::check_size("result", c.result); };
+    Sorted<Ask, Completion> work(
+        items, check, [](Completion c) { return domain::Complete{c.fence, std::move(c.result)}; });
     co_return work.merged(co_await step(std::move(work.asks)));
 }
 
@@ -81,7 +81,11 @@ Async<Each<Done>> Engine::yield(std::vector<GivingBack> items) {
 
 Async<Each<Done>> Engine::checkpoint(std::vector<StageDone> items) {
     Sorted<Ask, StageDone> work(
-        items, [](const StageDone& s) { return domain::check_name("stage", s.stage); },
+        items,
+        [](const StageDone& s) {
+            const Result<> size = domain::check_size("data", s.data);
+            return size ? domain::check_name("stage", s.stage) : size;
+        },
         [](StageDone s) {
             return domain::Checkpoint{s.fence, std::move(s.stage), std::move(s.data)};
         });

@@ -99,9 +99,10 @@ std::vector<stores::Outcome> SimStore::apply(std::vector<domain::Change> changes
     const Time now = clock_.now();
     for (domain::Change& change : changes) {
         sabotage(change);
-        outcomes.push_back(index_->commit(change, now));
-        journal.emplace_back(
-            [change = std::move(change), now](Index& index) { index.commit(change, now); });
+        outcomes.push_back(index_->commit(domain::Change(change), now));
+        journal.emplace_back([change = std::move(change), now](Index& index) {
+            index.commit(domain::Change(change), now);
+        });
     }
     return outcomes;
 }

@@ -37,7 +37,7 @@ class Index {
     Index(const Index&) = delete;
     Index& operator=(const Index&) = delete;
 
-    Outcome commit(Change change, Time now);
+    Outcome commit(Change&& change, Time now);
     std::vector<Record> claim(const ClaimRequest& request, Time now);
     Renewed renew(const Renewal& renewal, Time now);
     std::optional<Record> load(const Key& key) const;

@@ -100,6 +100,8 @@ SlotId Lanes::next_of(LaneSet::Ring& ring, const std::vector<std::string>& types
         const SlotId slot = lane.head;
         unlink(lane, slot);
         if (lane.head != kNoSlot) {
+            slots_.prefetch(
+                lane.head);  // it is probably next, and with a long backlog not in the cache
             ring.push_back(&lane);
         } else {
             lane.in_ring = false;

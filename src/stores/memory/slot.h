@@ -65,6 +65,12 @@ class SlotArena {
     Slot& operator[](SlotId id) { return chunks_[id / kChunk][id % kChunk]; }
     const Slot& operator[](SlotId id) const { return chunks_[id / kChunk][id % kChunk]; }
 
+    void prefetch(SlotId id) const {
+        const auto* bytes = reinterpret_cast<const char*>(&(*this)[id]);
+        for (std::size_t line = 0; line < sizeof(Slot); line += 64)
+            __builtin_prefetch(bytes + line);
+    }
+
     SlotId take() {
         if (!free_.empty()) {
             const SlotId id = free_.back();
