@@ -33,6 +33,7 @@ if(HOLDFAST_FUZZ)
   target_compile_options(holdfast_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(HOLDFAST_COVERAGE)
-  target_compile_options(holdfast_options INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_compile_options(holdfast_options INTERFACE -fprofile-instr-generate -fcoverage-mapping
+    -fprofile-list=${CMAKE_SOURCE_DIR}/cmake/coverage.list)
   target_link_options(holdfast_options INTERFACE -fprofile-instr-generate)
 endif()

@@ -196,6 +196,8 @@ void expect_one_step(const Record& before, Time now, const Change& change) {
     ASSERT_EQ(change.puts.size(), 1U);
     ASSERT_EQ(change.partition, was.id.partition());
     ASSERT_EQ(put.expected_version, was.version);
+    ASSERT_EQ(put.expected_epoch, was.epoch);
+    ASSERT_EQ(put.expected_nonce, was.nonce);
     ASSERT_EQ(is.version, was.version + 1);
     ASSERT_EQ(is.updated_at, now);
     ASSERT_EQ(t.from, was.state);
@@ -218,6 +220,7 @@ void expect_one_step(const Record& before, Time now, const Change& change) {
 
 void expect_a_sound_header(const Header& h) {
     ASSERT_EQ(h.is_held(), is_set(h.lease_until));
+    ASSERT_EQ(h.is_held(), h.lease_granted > Duration{0});
     ASSERT_EQ(h.is_held(), !h.worker.empty());
     ASSERT_EQ(is_final(h.state), is_set(h.finished_at));
     ASSERT_EQ(h.wake_at, wake_for(h));
@@ -288,6 +291,16 @@ TEST(DecideWalk, a_timer_that_rang_has_always_something_to_do) {
         if (!std::holds_alternative<Tick>(command)) return;
         const bool rang = is_set(before.header.wake_at) && before.header.wake_at <= now;
         ASSERT_EQ(decision.has_value(), rang) << to_string(before.header.state);
+    });
+}
+
+TEST(DecideWalk, only_the_end_of_a_lease_gives_way_to_a_renewal_that_came_between) {
+    walk([](const Record&, const Command&, Time now, const Decision& decision) {
+        if (!decision) return;
+        const Put& put = decision->puts.front();
+        const bool lease_ended = put.header.ended_by == Event::lease_ended &&
+                                 put.transition.error.view().contains("\"crash\"");
+        ASSERT_EQ(put.unless_renewed_past, lease_ended ? now : kNoTime);
     });
 }
 

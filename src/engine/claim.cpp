@@ -13,6 +13,7 @@ Result<> check(const ClaimCall& call) {
     if (call.queues.empty() || call.queues.size() > kMostQueues)
         return invalid("queues", "must name 1 to 100 queues");
     for (const std::string& queue : call.queues) TRY_VOID(domain::check_name("queues", queue));
+    if (call.types.size() > kMostQueues) return invalid("types", "must name at most 100 types");
     for (const std::string& type : call.types) TRY_VOID(domain::check_name("types", type));
     if (call.max < 1 || call.max > kLargestBatch)
         return invalid("max", "must be between 1 and 1000");
@@ -46,8 +47,8 @@ Async<Result<stores::ClaimRequest>> Engine::claim_request(ClaimCall call) {
 
 Async<Result<std::vector<ClaimedTask>>> Engine::claim(ClaimCall call) {
     CO_TRY_VOID(check(call));
-    if (call.wait > Duration{0} && waiters_.full())
-        co_return refuse(Code::overloaded, "too many are waiting for tasks; try again later");
+    std::ranges::sort(call.queues);  // a queue that is named twice has its limits once
+    call.queues.erase(std::ranges::unique(call.queues).begin(), call.queues.end());
     const Time deadline = now() + call.wait;
     for (;;) {
         CO_TRY(stores::ClaimRequest request, co_await claim_request(call));
@@ -56,8 +57,8 @@ Async<Result<std::vector<ClaimedTask>>> Engine::claim(ClaimCall call) {
             CO_TRY(records, co_await store_.claim(std::move(request)));
         }
         if (!records.empty() || now() >= deadline) co_return co_await with_logs(std::move(records));
-        co_await waiters_.wait(call.queues,
-                               std::min(deadline, now() + options_.poll_interval) - offset_);
+        CO_TRY_VOID(co_await waiters_.wait(
+            call.queues, std::min(deadline, now() + options_.poll_interval) - offset_));
     }
 }
 

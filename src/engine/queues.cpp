@@ -1,7 +1,6 @@
 #include "engine/queues.h"
 
 #include <boost/json/value.hpp>
-#include <cmath>
 
 namespace holdfast::engine {
 namespace {
@@ -47,26 +46,27 @@ domain::Key queue_key(std::string_view name) {
 }
 
 Async<Result<std::vector<QueueSettings>>> Queues::get(std::vector<std::string> names) {
-    std::vector<std::string> stale;
+    std::vector<QueueSettings> all(names.size());
+    std::vector<std::size_t> stale;
     std::vector<domain::Key> keys;
     const Time now = clock_.now();
-    for (const std::string& name : names) {
-        const auto copy = copies_.find(name);
-        if (copy != copies_.end() && copy->second.read_at + fresh_for_ > now) continue;
-        stale.push_back(name);
-        keys.push_back(queue_key(name));
-    }
-    if (!keys.empty()) {
-        CO_TRY(const auto records, co_await store_.load(std::move(keys)));
-        if (copies_.size() > kMostCopies) copies_.clear();
-        for (std::size_t i = 0; i < stale.size(); ++i) {
-            copies_[stale[i]] = {records[i] ? read_settings(records[i]->body) : QueueSettings{},
-                                 now};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto copy = copies_.find(names[i]);
+        if (copy != copies_.end() && copy->second.read_at + fresh_for_ > now) {
+            all[i] = copy->second.settings;
+            continue;
         }
+        stale.push_back(i);
+        keys.push_back(queue_key(names[i]));
     }
-    std::vector<QueueSettings> all;
-    all.reserve(names.size());
-    for (const std::string& name : names) all.push_back(copies_[name].settings);
+    if (keys.empty()) co_return all;
+    CO_TRY(const auto records, co_await store_.load(std::move(keys)));
+    if (copies_.size() > kMostCopies) copies_.clear();
+    for (std::size_t k = 0; k < stale.size(); ++k) {
+        QueueSettings& settings = all[stale[k]];
+        if (records[k]) settings = read_settings(records[k]->body);
+        copies_[names[stale[k]]] = {settings, now};
+    }
     co_return all;
 }
 
@@ -114,7 +114,10 @@ Async<Result<QueueSettings>> Queues::edit(std::string name, Edit change, domain:
 }
 
 std::uint32_t Queues::allowance(const std::string& name, double rate) {
-    if (rate <= 0) return UINT32_MAX;
+    if (rate <= 0) {
+        buckets_.erase(name);
+        return UINT32_MAX;
+    }
     Bucket& bucket = buckets_[name];
     const Time now = clock_.now();
     const double most = std::max(rate, 1.0);  // a second's worth may be handed out at once
@@ -124,7 +127,8 @@ std::uint32_t Queues::allowance(const std::string& name, double rate) {
             .count();
     bucket.tokens = std::min(most, bucket.tokens + rate * seconds);
     bucket.filled_at = now;
-    return static_cast<std::uint32_t>(std::floor(bucket.tokens));
+    // Below zero when several claims were under way at once: then time has to make up for it.
+    return bucket.tokens < 1 ? 0 : static_cast<std::uint32_t>(bucket.tokens);
 }
 
 void Queues::spend(const std::string& name, std::uint32_t tasks) {

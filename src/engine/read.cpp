@@ -27,8 +27,6 @@ Engine::Engine(stores::Store& store, Clock& clock, asio::any_io_executor executo
 Async<Result<domain::Record>> Engine::get(TaskId id, Duration wait) {
     if (wait < Duration{0} || wait > kLongestWait)
         co_return invalid("wait", "must be between 0s and 60s");
-    if (wait > Duration{0} && waiters_.full())
-        co_return refuse(Code::overloaded, "too many are waiting for tasks; try again later");
     const Time deadline = now() + wait;
     for (;;) {
         CO_TRY(auto found, co_await store_.load({{domain::Kind::task, id}}));
@@ -36,8 +34,8 @@ Async<Result<domain::Record>> Engine::get(TaskId id, Duration wait) {
         if (domain::is_final(found.front()->header.state) || now() >= deadline)
             co_return *std::move(found.front());
         std::vector<std::string> names(1, id.text());
-        co_await waiters_.wait(std::move(names),
-                               std::min(deadline, now() + options_.poll_interval) - offset_);
+        CO_TRY_VOID(co_await waiters_.wait(
+            std::move(names), std::min(deadline, now() + options_.poll_interval) - offset_));
     }
 }
 

@@ -32,9 +32,12 @@ class Waiters::Seat {
     std::vector<std::pair<std::string, std::list<Alarm*>::iterator>> places_;
 };
 
-Async<void> Waiters::wait(std::vector<std::string> names, Time until) {
+Async<Result<>> Waiters::wait(std::vector<std::string> names, Time until) {
+    if (waiting_ >= most_)
+        co_return refuse(Code::overloaded, "too many are waiting for tasks; try again later");
     Seat seat(*this, names);
     co_await seat.alarm().wait_until(until);
+    co_return Result<>{};
 }
 
 void Waiters::ring_one(const std::string& name) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 
 namespace holdfast::engine {
 
@@ -16,11 +17,10 @@ class Waiters {
     Waiters(Clock& clock, asio::any_io_executor executor, std::size_t most)
         : clock_(clock), executor_(std::move(executor)), most_(most) {}
 
-    bool full() const { return waiting_ >= most_; }
     std::size_t size() const { return waiting_; }
 
-    /// Waits for a ring under any of the names, or for `until`.
-    Async<void> wait(std::vector<std::string> names, Time until);
+    /// Waits for a ring under any of the names, or for `until`; `overloaded` when every seat is taken.
+    Async<Result<>> wait(std::vector<std::string> names, Time until);
     /// Wakes the longest-waiting one under this name: one task needs one worker.
     void ring_one(const std::string& name);
     void ring_all(const std::string& name);

@@ -25,9 +25,7 @@ Index::Index(EpochRule epoch_rule) : epoch_rule_(epoch_rule) {}
 Index::~Index() = default;
 
 SlotId Index::find(const Key& key) const {
-    const auto& ids = by_id_[static_cast<std::size_t>(key.kind)];
-    const auto found = ids.find(key.id);
-    return found == ids.end() ? kNoSlot : found->second;
+    return by_id_[static_cast<std::size_t>(key.kind)].find(key.id);
 }
 
 // ---- commit: look at everything first, then write ----
@@ -182,7 +180,8 @@ void Index::put(domain::Put& put, std::uint64_t nonce) {
     }
     if (id == kNoSlot) {
         id = slots_.take();
-        by_id_[static_cast<std::size_t>(h.kind)].emplace(h.id, id);
+        slots_[id].id = h.id;
+        by_id_[static_cast<std::size_t>(h.kind)].insert(id);
     } else {
         displace(id);
     }
@@ -230,7 +229,7 @@ void Index::erase(SlotId id) {
     workers_.release(slot.worker);
     catalogue_.retire(*slot.family);
     erase_logs(slot.id);
-    by_id_[static_cast<std::size_t>(slot.kind)].erase(slot.id);
+    by_id_[static_cast<std::size_t>(slot.kind)].erase(id);
     slots_.give_back(id);
 }
 

@@ -98,7 +98,7 @@ class Index {
                     Interner::Number worker, Time now);
 
     SlotArena slots_;
-    std::array<boost::unordered_flat_map<Uuid, SlotId, UuidHash>, domain::kKinds> by_id_;
+    std::vector<SlotsById> by_id_{domain::kKinds, SlotsById(slots_)};  ///< by kind
     Interner tenants_, policies_, workers_;
     Catalogue catalogue_{slots_};
     Permits permits_;

@@ -1,6 +1,7 @@
 // A record as the index keeps it: small, in one place, with its links to the lane it stands in.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -90,6 +91,38 @@ class SlotArena {
     std::vector<std::unique_ptr<Slot[]>> chunks_;
     std::vector<SlotId> free_;
     SlotId used_ = 0;
+};
+
+/// Slots found by their id. Only the number is kept: the id is in the slot, which is wanted anyway.
+class SlotsById {
+  public:
+    explicit SlotsById(const SlotArena& slots) : numbers_(0, Hash{&slots}, Equal{&slots}) {}
+
+    SlotId find(const Uuid& id) const {
+        const auto found = numbers_.find(id);
+        return found == numbers_.end() ? kNoSlot : *found;
+    }
+    bool contains(const Uuid& id) const { return numbers_.contains(id); }
+    /// The slot has its id, and keeps it until it is erased here.
+    void insert(SlotId slot) { numbers_.insert(slot); }
+    void erase(SlotId slot) { numbers_.erase(slot); }
+
+  private:
+    struct Hash {
+        using is_transparent = void;
+        using is_avalanching = void;
+        const SlotArena* slots;
+        std::size_t operator()(const Uuid& id) const { return UuidHash{}(id); }
+        std::size_t operator()(SlotId slot) const { return UuidHash{}((*slots)[slot].id); }
+    };
+    struct Equal {
+        using is_transparent = void;
+        const SlotArena* slots;
+        bool operator()(SlotId a, SlotId b) const { return a == b; }
+        bool operator()(const Uuid& id, SlotId slot) const { return (*slots)[slot].id == id; }
+        bool operator()(SlotId slot, const Uuid& id) const { return (*slots)[slot].id == id; }
+    };
+    boost::unordered_flat_set<SlotId, Hash, Equal> numbers_;
 };
 
 }  // namespace holdfast::stores::memory

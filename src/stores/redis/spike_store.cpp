@@ -164,6 +164,10 @@ Result<std::vector<Record>> RedisSpike::claim_some(const ClaimRequest& request) 
 
 Async<Result<std::vector<Record>>> RedisSpike::claim(ClaimRequest request) {
     std::vector<Record> claimed;
+    if (request.queues.empty()) co_return claimed;
+    const std::size_t first = turn_++ % request.queues.size();  // no queue starves behind another
+    std::ranges::rotate(request.queues,
+                        request.queues.begin() + static_cast<std::ptrdiff_t>(first));
     while (request.max > 0) {
         CO_TRY(std::vector<Record> some, claim_some(request));
         const bool is_all = some.size() < std::min<std::size_t>(request.max, kScriptTasks);

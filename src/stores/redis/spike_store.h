@@ -51,6 +51,7 @@ class RedisSpike final : public Store {
 
     redis::Connection connection_;
     std::map<std::string, std::string, std::less<>> digests_;  ///< of the scripts, by name
+    std::size_t turn_ = 0;  ///< Which of its queues a claim asks first.
 };
 
 }  // namespace holdfast::stores

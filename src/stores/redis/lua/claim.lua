@@ -2,8 +2,9 @@
 -- ARGV   1 worker   2 state to stamp   3 lease µs, 0: the task's own   4 default lease µs   5 max (at most 64)
 --        6 consumer   7 queues as msgpack: {name, types or false, max, concurrency (0: no limit), its permit}
 -- gives  array of {ref, header, wake µs, body, outcome}
--- order  best priority first whichever its queue, the lanes of one priority in turn; one lane per XREADGROUP, because its
---        COUNT is per stream. An entry that is no longer its task's own is dropped, a missing record's never.
+-- order  queue by queue as given (the caller turns them); in a queue the best priority first, the lanes of one priority
+--        in turn; one lane per XREADGROUP, because its COUNT is per stream.
+--        An entry that is no longer its task's own is dropped, a missing record's never.
 
 local worker, to, lease, default_lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local left, consumer = tonumber(ARGV[5]), ARGV[6]
@@ -143,35 +144,35 @@ local function wants(types, type)
   return false
 end
 
--- The lanes of the queues asked for, by priority, then by turn.
-local function lanes_of(queues)
+-- The lanes of a queue, by priority, then by turn.
+local function lanes_of(queue)
   local lanes = {}
-  for _, asked in ipairs(queues) do
-    local queue = {name = asked[1], room = asked[3], concurrency = asked[4], permit = asked[5]}
-    if queue.concurrency > 0 then queue.room = math.min(queue.room, queue.concurrency - held(queue.permit)) end
-    local shown_lanes = redis.call('ZRANGE', P .. 'lanes:' .. queue.name, 0, -1, 'WITHSCORES')
-    for i = 1, #shown_lanes, 2 do
-      local type, priority, gate = string.match(shown_lanes[i], '^[^|]*|([^|]*)|(%d)|(.*)$')
-      if wants(asked[2], type) then
-        lanes[#lanes + 1] = {queue = queue, lane = shown_lanes[i], priority = tonumber(priority), gate = gate,
-                             score = tonumber(shown_lanes[i + 1])}
-      end
+  for _, lane in ipairs(redis.call('ZRANGE', P .. 'lanes:' .. queue.name, 0, -1)) do
+    local type, priority, gate = string.match(lane, '^[^|]*|([^|]*)|(%d)|(.*)$')
+    if wants(queue.types, type) then
+      lanes[#lanes + 1] = {queue = queue, lane = lane, priority = tonumber(priority), gate = gate}
     end
   end
-  if #queues > 1 then table.sort(lanes, function(a, b) return a.score < b.score end) end
   return lanes
 end
 
-open_lapsed()
-local lanes = lanes_of(cmsgpack.unpack(ARGV[7]))
-local first = 1
-while lanes[first] and left > 0 do
-  local priority, equals = lanes[first].priority, {}
-  while lanes[first] and lanes[first].priority == priority do
-    equals[#equals + 1] = lanes[first]
-    first = first + 1
+local function serve_queue(queue)
+  if queue.concurrency > 0 then queue.room = math.min(queue.room, queue.concurrency - held(queue.permit)) end
+  local lanes, first = lanes_of(queue), 1
+  while lanes[first] and left > 0 and queue.room > 0 do
+    local priority, equals = lanes[first].priority, {}
+    while lanes[first] and lanes[first].priority == priority do
+      equals[#equals + 1] = lanes[first]
+      first = first + 1
+    end
+    serve_in_turn(equals, priority)
   end
-  serve_in_turn(equals, priority)
+end
+
+open_lapsed()
+for _, asked in ipairs(cmsgpack.unpack(ARGV[7])) do
+  if left == 0 then break end
+  serve_queue({name = asked[1], types = asked[2], room = asked[3], concurrency = asked[4], permit = asked[5]})
 end
 flush()
 return claimed

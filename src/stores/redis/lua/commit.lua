@@ -10,7 +10,8 @@
 --          note    kind, id, name, data
 -- gives  one each: 0 committed, or {0, places of skipped appends …}, {1} conflict, {2, reason, binding} duplicate,
 --        {3, reason} refused; a text where a write failed: what came before it is whole, what comes after was not tried
--- order  a record's version is written last: a change that stopped half way is done again by a re-run
+-- order  keys that no guard has read are written first, headers last: where a write fails (a slot on its way to another
+--        node), the change is not committed, and a re-run mends it. A lane entry that is left over then is nobody's.
 
 local CONFLICT, DUPLICATE, REFUSED = 1, 2, 3
 local REF, EXPECTED_VERSION, EXPECTED_EPOCH, EXPECTED_NONCE, UNLESS_RENEWED_PAST = 1, 2, 3, 4, 5
@@ -136,30 +137,47 @@ local function keep_renewal(put, old)
   put[HEADER], put[WAKE] = cmsgpack.pack(h), held_until(h)
 end
 
-local function apply_put(put, old, entry)
-  local ref, place = put[REF], put[PLACE]
-  local state, was = place and place[1] or 0, old and old[STATE] or 0
-  local stays_held = is_held(was) and is_held(state) and not put[ERASE]
-  local leaves = entry and not stays_held
-  feed[#feed + 1] = put[EVENT]
-  if old and place then count(old[QUEUE] .. '|' .. old[TYPE], old[FINGERPRINT], was, -1) end
-  if leaves then drop(lane_of(old), entry) end
-  if put[ERASE] then return erase(ref) end
-  if stays_held then keep_renewal(put, old) end
+local function state_of(put) return put[PLACE] and put[PLACE][1] or 0 end
+
+local function stays_held(put, old) return old and is_held(old[STATE]) and is_held(state_of(put)) and not put[ERASE] end
+
+-- Bodies, and the entry that the header will name: '' if it leaves its lane, nil if all stays as it is.
+local function prepare(put, old, entry)
+  if put[ERASE] then return end
+  local ref = put[REF]
   if put[BODY] then redis.call('SET', P .. 'b' .. ref, put[BODY]) end
   if put[OUTCOME] then redis.call('SET', P .. 'o' .. ref, put[OUTCOME]) end
+  if put[LANE] ~= '' then
+    put.entry = push(put[LANE], ref, put[PLACE][4])
+  elseif entry and not stays_held(put, old) then
+    put.entry = ''
+  end
+end
+
+local function write(put, old)
+  if put[ERASE] then return erase(put[REF]) end
+  if stays_held(put, old) then keep_renewal(put, old) end
+  local fields = {'h', put[HEADER]}
+  if put[ROW] ~= '' then fields[3], fields[4] = put[EXPECTED_VERSION] + 1, put[ROW] end
+  if put.entry then
+    fields[#fields + 1] = 'x'
+    fields[#fields + 1] = put.entry
+  end
+  redis.call('HSET', P .. 'h' .. put[REF], unpack(fields))
+end
+
+-- What flush() will write.
+local function gather(put, old, entry)
+  local ref, place, state, was = put[REF], put[PLACE], state_of(put), old and old[STATE] or 0
+  feed[#feed + 1] = put[EVENT]
+  if entry and not stays_held(put, old) then drop(lane_of(old), entry) end
+  if old and place then count(old[QUEUE] .. '|' .. old[TYPE], old[FINGERPRINT], was, -1) end
+  if put[ERASE] then return end
   if place then
     count(place[2], place[3], state, 1)
     settle(ref, state, was, place[5])
   end
   if put[WAKE] > 0 then moved.wake[ref] = put[WAKE] elseif old then moved.wake[ref] = false end
-  local fields = {'h', put[HEADER]}
-  if put[ROW] ~= '' then fields[3], fields[4] = put[EXPECTED_VERSION] + 1, put[ROW] end
-  if leaves or put[LANE] ~= '' then
-    fields[#fields + 1] = 'x'
-    fields[#fields + 1] = put[LANE] ~= '' and push(put[LANE], ref, place[4]) or ''
-  end
-  redis.call('HSET', P .. 'h' .. ref, unpack(fields))
 end
 
 local function apply_appends(appends)
@@ -182,13 +200,15 @@ local function apply_permits(permits)
 end
 
 local function apply(change, olds)
+  for i, put in ipairs(change[1]) do prepare(put, olds[i][1], olds[i][2]) end
   if change[2] then apply_appends(change[2]) end
   for _, bind in ipairs(change[4] or {}) do
     redis.call('SET', P .. 'bind:' .. bind[1], bind[2] .. bind[3], 'PX', bind[4])
   end
   if change[5] then apply_permits(change[5]) end
   for _, add in ipairs(change[3] or {}) do redis.call('HINCRBY', P .. 'counters', add[1], add[2]) end
-  for i, put in ipairs(change[1]) do apply_put(put, olds[i][1], olds[i][2]) end
+  for i, put in ipairs(change[1]) do write(put, olds[i][1]) end
+  for i, put in ipairs(change[1]) do gather(put, olds[i][1], olds[i][2]) end
   for _, note in ipairs(change[6] or {}) do
     note[5] = now
     feed[#feed + 1] = note
