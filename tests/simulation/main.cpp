@@ -20,17 +20,17 @@ struct Known {
 };
 // Found by: simulation --bug NAME --seeds 2000
 constexpr std::array kKnown{
-    Known{Bug::no_fencing, 0},
-    Known{Bug::ack_before_commit, 0},
-    Known{Bug::visible_before_durable, 0},
-    Known{Bug::promote_twice, 0},
-    Known{Bug::forget_a_wake, 0},
-    Known{Bug::audit_outside_commit, 0},
-    Known{Bug::reuse_an_epoch, 0},
-    Known{Bug::lose_a_permit, 0},
-    Known{Bug::duplicate_append, 0},
-    Known{Bug::deaf_to_renewals, 0},
-    Known{Bug::lose_a_lane, 0},
+    Known{Bug::no_fencing, 1},
+    Known{Bug::ack_before_commit, 4},
+    Known{Bug::visible_before_durable, 4},
+    Known{Bug::promote_twice, 27},
+    Known{Bug::forget_a_wake, 3},
+    Known{Bug::audit_outside_commit, 3},
+    Known{Bug::reuse_an_epoch, 46},
+    Known{Bug::lose_a_permit, 1},
+    Known{Bug::duplicate_append, 2},
+    Known{Bug::deaf_to_renewals, 1},
+    Known{Bug::lose_a_lane, 1},
 };
 
 struct Arguments {
