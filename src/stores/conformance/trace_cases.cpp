@@ -206,7 +206,7 @@ TEST_P(Commit, P12_every_field_of_a_header_comes_back_as_it_was_written) {
     h.gate = "gate:with;odd|characters{} \"'\\";
     h.worker = std::string(128, 'w');
     h.labels = "\nk=a=b,c\nz=\xE2\x82\xAC\n";
-    h.note = std::string("zero\0byte, \xF0\x9F\x8C\x8A\r\n\xff", 22);
+    h.note = std::string("zero\0byte, \xF0\x9F\x8C\x8A\r\n\xff", 18);
     Change change = rewrite(h, old);
     change.nonce = UINT64_MAX;
     Header expected = only_put(change).header;
