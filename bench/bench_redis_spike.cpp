@@ -61,7 +61,8 @@ class Client {
           mint_(Rng(seed)),
           queue_("bench-" + std::to_string(seed)) {}
 
-    void submit(std::size_t batch) {
+    /// With gates: each task in a lane of its own.
+    void submit(std::size_t batch, bool gates = false) {
         domain::Submission submission;
         submission.type = "email.send";
         submission.queue = queue_;
@@ -70,6 +71,10 @@ class Client {
         for (std::size_t i = 0; i < batch; ++i) {
             const Time now = wall_clock();
             const Uuid id = mint_.mint(mint_.random_partition(), now);
+            if (gates) {
+                submission.gate = id.text();
+                submission.gate_limit = 1;
+            }
             changes.push_back(domain::decide_submit(submission, id, now));
             changes.back().nonce = ++nonce_;
         }
@@ -176,6 +181,22 @@ void measure_steps(std::uint16_t port, std::size_t batch, std::size_t tasks) {
     });
 }
 
+/// A claim looks at all lanes that its queue shows: what that costs when there are many.
+void measure_gates(std::uint16_t port, std::size_t gates) {
+    auto server = value_of(stores::redis::Connection::open(port));
+    value_of(server.call({"FLUSHALL"}));
+    Client client(port, 1);
+    for (std::size_t done = 0; done < gates; done += 64) client.submit(64, true);
+    for (const std::size_t batch : {1U, 64U}) {
+        constexpr std::size_t kClaims = 10;
+        const double seconds = seconds_of([&] {
+            for (std::size_t i = 0; i < kClaims; ++i) client.claim(batch);
+        });
+        std::printf("%zu gates with a task each: a claim of %2zu takes %.1f ms\n", gates, batch,
+                    seconds / kClaims * 1e3);
+    }
+}
+
 void measure_memory(std::uint16_t port, std::size_t tasks) {
     auto server = value_of(stores::redis::Connection::open(port));
     value_of(server.call({"FLUSHALL"}));
@@ -205,5 +226,6 @@ int main(int argc, char** argv) {
         measure_lives(server->port(), clients, 64, 2048 * scale);
     }
     measure_steps(server->port(), 64, 1024 * scale);
+    measure_gates(server->port(), 256 * scale);
     measure_memory(server->port(), 2560 * scale);
 }

@@ -3,8 +3,9 @@
 namespace holdfast::domain {
 namespace {
 
-template <class Enum, std::size_t N>
-std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std::string_view name) {
+template <class Enum, std::size_t count>
+std::optional<Enum> find_name(const std::array<std::string_view, count>& names,
+                              std::string_view name) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;
     return static_cast<Enum>(found - names.begin());

@@ -10,20 +10,6 @@ constexpr std::size_t kPage = 500;
 constexpr std::size_t kRefusalsKept = 100;
 constexpr double kMostPerSecond = 1e6;
 
-domain::Event event_of(BulkAction action) {
-    switch (action) {
-        case BulkAction::resume:
-            return domain::Event::resumed;
-        case BulkAction::discard:
-            return domain::Event::discarded;
-        case BulkAction::cancel:
-            return domain::Event::cancelled;
-        case BulkAction::pause:
-            return domain::Event::paused;
-    }
-    std::unreachable();
-}
-
 domain::Command command_of(const BulkRequest& request) {
     switch (request.action) {
         case BulkAction::resume:
@@ -44,11 +30,13 @@ void note_refusal(BulkReport& report, const TaskId& id, std::string reason) {
 }
 
 /// What would come of it, without doing it.
-void rehearse(const BulkRequest& request, const stores::Page& page, BulkReport& report) {
+void rehearse(const BulkRequest& request, const stores::Page& page, Time now, BulkReport& report) {
+    const domain::Command command = command_of(request);
     for (const stores::ListRow& row : page.rows) {
         if (report.matched == request.limit) return;
         ++report.matched;
-        if (domain::has_step(row.header.state, event_of(request.action))) {
+        const auto decision = decide({row.header, {}, {}}, command, now);
+        if (decision || decision.error() == domain::Refusal::already) {
             ++report.done;
         } else {
             note_refusal(report, row.header.id,
@@ -65,6 +53,7 @@ Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) 
     CO_TRY(const stores::Page page,
            co_await store_.list(job.request.filter, job.cursor, most, stores::kListBudget));
     std::vector<Ask> asks;
+    asks.reserve(page.rows.size());
     for (const stores::ListRow& row : page.rows)
         asks.push_back({row.header.id, command_of(job.request)});
     const Each<Done> answers = co_await step(std::move(asks));
@@ -81,6 +70,7 @@ Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) 
 }
 
 Async<Result<BulkReport>> Engine::bulk(BulkRequest request) {
+    CO_TRY_VOID(check_by(request.by));
     if (!(request.rate >= 0 && request.rate <= kMostPerSecond))
         co_return invalid("rate", "must be between 0 and 1000000");
     if (request.limit < 1) co_return invalid("limit", "must be at least 1");
@@ -93,7 +83,7 @@ Async<Result<BulkReport>> Engine::bulk(BulkRequest request) {
     do {  // look first: how many are there, and what would become of them?
         CO_TRY(stores::Page page,
                co_await store_.list(request.filter, cursor, kPage, stores::kListBudget));
-        rehearse(request, page, report);
+        rehearse(request, page, now(), report);
         cursor = std::move(page.next);
     } while (!cursor.empty() && report.matched < request.limit &&
              (request.dry_run || report.matched <= kAtOnce));
@@ -175,6 +165,7 @@ Async<Result<BulkReport>> Engine::bulk_report(Uuid bulk_id) {
 }
 
 Async<Result<BulkReport>> Engine::control_bulk(Uuid bulk_id, BulkControl control, By by) {
+    CO_TRY_VOID(check_by(by));
     CO_TRY(BulkJob job, co_await load_bulk(bulk_id));
     const State wanted_from = control == BulkControl::resume ? State::paused : State::running;
     const bool stops_paused = control == BulkControl::stop && job.header.state == State::paused;

@@ -110,6 +110,9 @@ struct QueueSettings {
     friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 
+/// What an operator says is kept with every task it touches: at most 1 KiB each.
+Result<> check_by(const By& by);
+
 enum class BulkAction : std::uint8_t { resume, discard, cancel, pause };
 std::string_view to_string(BulkAction action);
 std::optional<BulkAction> bulk_action_from(std::string_view name);

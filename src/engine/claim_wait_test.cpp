@@ -180,9 +180,9 @@ TEST_F(ClaimWait, the_bound_of_waiters_holds_when_they_all_come_at_once) {
     line.ring();
     world().poll();
     EXPECT_LE(small.waiting(), 2U);
-    EXPECT_EQ(std::ranges::count_if(
-                  calls, [](const Waiting& c) { return c.answered() && !c.answer(); }),
-              1);
+    EXPECT_EQ(
+        std::ranges::count_if(calls, [](const Waiting& c) { return c.answered() && !c.answer(); }),
+        1);
 }
 
 TEST_F(ClaimWait, a_waiter_that_is_told_to_leave_claims_nothing_more) {

@@ -119,7 +119,8 @@ class Engine {
     static std::vector<domain::Key> missing(const std::vector<Pending>& pending);
     static void fill(std::vector<Pending>& pending,
                      std::vector<std::optional<domain::Record>> records);
-    std::vector<domain::Change> decide_all(std::vector<Pending>& pending, Time at,
+    std::vector<domain::Change> decide_all(std::vector<Pending>& pending,
+                                           std::vector<Pending>& unsure, Time at,
                                            Each<Done>& answers);
     void settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
                 const std::vector<stores::Outcome>& outcomes, Each<Done>& answers);

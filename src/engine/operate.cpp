@@ -6,13 +6,13 @@ namespace {
 
 constexpr std::size_t kLongestReason = 1024;
 
+}  // namespace
+
 Result<> check_by(const By& by) {
     if (by.who.size() > kLongestReason || by.why.size() > kLongestReason)
         return invalid("reason", "is longer than 1024 bytes");
     return {};
 }
-
-}  // namespace
 
 Async<Result<Done>> Engine::signal(TaskId id, std::string signal_id, Json data) {
     CO_TRY_VOID(domain::check_token("signal.id", signal_id));

@@ -71,7 +71,7 @@ Async<Result<std::vector<QueueSettings>>> Queues::get(std::vector<std::string> n
 }
 
 Async<Result<QueueSettings>> Queues::get(std::string name) {
-    CO_TRY(const auto all, co_await get(std::vector<std::string>(1, std::move(name))));
+    CO_TRY(const auto all, co_await get(std::vector<std::string>(1, name)));
     co_return all.front();
 }
 

@@ -1,8 +1,10 @@
 #include "engine/services.h"
 
-#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace holdfast::engine {
 namespace {
@@ -16,7 +18,8 @@ const std::vector<State> kUnfinished{State::waiting,  State::queued,   State::di
                                      State::accepted, State::running,  State::retrying,
                                      State::paused,   State::suspended};
 
-using Census = std::map<std::tuple<std::string, std::string, State>, std::uint64_t>;
+using ByState = std::array<std::uint64_t, domain::kStates>;
+using Census = std::map<std::pair<std::string, std::string>, ByState>;  ///< by queue and type
 
 void examine(const stores::ListRow& row, Time now, Diagnosis& found) {
     const domain::Header& h = row.header;
@@ -29,19 +32,20 @@ void examine(const stores::ListRow& row, Time now, Diagnosis& found) {
 }
 
 /// The counts must agree with the records, where nothing moved while we looked.
-void compare(const stores::Stats& before, const stores::Stats& after, const Census& census,
+void compare(const stores::Stats& before, const stores::Stats& after, Census seen,
              Diagnosis& found) {
-    for (const stores::QueueCounts& counts : after.queues) {
-        const auto earlier = std::ranges::find_if(before.queues, [&](const stores::QueueCounts& c) {
-            return c.queue == counts.queue && c.type == counts.type &&
-                   c.by_state == counts.by_state;
-        });
-        if (earlier == before.queues.end()) continue;
+    Census earlier, later;
+    for (const stores::QueueCounts& c : before.queues) earlier[{c.queue, c.type}] = c.by_state;
+    for (const stores::QueueCounts& c : after.queues) {
+        later[{c.queue, c.type}] = c.by_state;
+        seen.try_emplace({c.queue, c.type});  // counted, and perhaps not there
+    }
+    for (const auto& [family, records] : seen) {
+        if (earlier[family] != later[family]) continue;
         for (const State state : kUnfinished) {
-            const auto seen = census.find({counts.queue, counts.type, state});
-            const std::uint64_t records = seen == census.end() ? 0 : seen->second;
-            if (records != counts.by_state[static_cast<std::size_t>(state)])
-                found.miscounted.push_back(counts.queue + '/' + counts.type + ' ' +
+            const auto at = static_cast<std::size_t>(state);
+            if (records[at] != later[family][at])
+                found.miscounted.push_back(family.first + '/' + family.second + ' ' +
                                            std::string(to_string(state)));
         }
     }
@@ -57,7 +61,10 @@ Async<void> Service::run(Service* service, TaskGroup* group) {
             ++service->failures_;
             service->last_error_ = more.error();
         }
-        if (more && *more) continue;
+        if (more && *more) {  // at once, but not before everybody else had a turn
+            co_await asio::post(service->engine_.executor(), asio::use_awaitable);
+            continue;
+        }
         const double stretch = 0.9 + 0.2 * service->rng_.unit();
         co_await alarm.wait_for(std::chrono::duration_cast<Duration>(service->every_ * stretch));
     }
@@ -75,9 +82,13 @@ Async<Result<bool>> Retention::run_once() {
     // A durable consumer of the feed keeps its place in a `cursor` record, as that record's note.
     stores::Filter cursors;
     cursors.kind = domain::Kind::cursor;
-    CO_TRY(const stores::Page page,
-           co_await engine().store().list(cursors, {}, kLargestBatch, stores::kListBudget));
-    for (const stores::ListRow& row : page.rows) request.feed_keep.push_back(row.header.note);
+    std::string place;
+    do {
+        CO_TRY(stores::Page page,
+               co_await engine().store().list(cursors, place, kLargestBatch, stores::kListBudget));
+        for (const stores::ListRow& row : page.rows) request.feed_keep.push_back(row.header.note);
+        place = std::move(page.next);
+    } while (!place.empty());
     CO_TRY(const std::size_t gone, co_await engine().store().trim(std::move(request)));
     removed_ += gone;
     co_return gone == kTrimAtOnce;
@@ -94,12 +105,13 @@ Async<Result<bool>> Doctor::run_once() {
         CO_TRY(stores::Page page, co_await engine().list(unfinished, cursor, kDoctorPage));
         for (const stores::ListRow& row : page.rows) {
             examine(row, engine().now(), found);
-            ++census[{row.header.queue, row.header.type, row.header.state}];
+            ++census[{row.header.queue, row.header.type}]
+                    [static_cast<std::size_t>(row.header.state)];
         }
         cursor = std::move(page.next);
     } while (!cursor.empty());
     CO_TRY(const stores::Stats after, co_await engine().stats());
-    compare(before, after, census, found);
+    compare(before, after, std::move(census), found);
     diagnosis_ = std::move(found);
     co_return false;
 }

@@ -1,5 +1,6 @@
 // Read, decide, commit: the one way in which a task moves.
 #include <algorithm>
+#include <iterator>
 
 #include "engine/engine.h"
 #include "engine/in_flight.h"
@@ -50,6 +51,7 @@ struct Engine::Pending {
     std::size_t place;  ///< In asks and answers.
     Ask* ask;
     std::optional<domain::Record> record;
+    bool remembered = false;  ///< The record is what we last knew of it: it may have moved since.
     std::uint64_t nonce =
         0;  ///< Of our last try: in the stored header it says the try went through.
 };
@@ -75,22 +77,28 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
             }
             fill(pending, *std::move(records));
         }
-        std::vector<domain::Change> changes = decide_all(pending, is_set(at) ? at : now(), answers);
-        if (changes.empty()) break;
+        std::vector<Pending> unsure;
+        std::vector<domain::Change> changes =
+            decide_all(pending, unsure, is_set(at) ? at : now(), answers);
+        if (changes.empty()) {
+            pending = std::move(unsure);
+            continue;
+        }
         std::vector<domain::Header> headers;
         headers.reserve(changes.size());
         for (const domain::Change& change : changes)
             headers.push_back(to_remember(change.puts.front().header));
         auto outcomes = co_await store_.commit(std::move(changes));
-        if (!outcomes) {
+        if (outcomes) {
+            settle(pending, headers, *outcomes, answers);
+        } else {
             trouble = outcomes.error();
             for (Pending& p : pending) {
                 held_.erase(p.ask->id);
                 p.record.reset();
             }
-            continue;
         }
-        settle(pending, headers, *outcomes, answers);
+        std::ranges::move(unsure, std::back_inserter(pending));
     }
     for (const Pending& p : pending) {
         if (trouble) answers[p.place] = std::unexpected(*trouble);
@@ -108,6 +116,7 @@ std::vector<Engine::Pending> Engine::begin(std::vector<Ask>& asks,
             p.record = std::move(known[i]);
         } else if (const auto held = held_.find(p.ask->id); held != held_.end()) {
             p.record = domain::Record{std::move(held->second), {}, {}};
+            p.remembered = true;
             held_.erase(held);  // comes back with the next step that leaves it held
         }
     }
@@ -126,12 +135,16 @@ void Engine::fill(std::vector<Pending>& pending,
                   std::vector<std::optional<domain::Record>> records) {
     auto next = records.begin();
     for (Pending& p : pending) {
-        if (!p.record) p.record = std::move(*next++).value_or(domain::Record{});
+        if (p.record) continue;
+        p.record = std::move(*next++).value_or(domain::Record{});
+        p.remembered = false;
     }
 }
 
-/// Leaves in `pending` those that have a Change to commit, in the order of the changes returned.
-std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Time at,
+/// Leaves in `pending` those that have a Change to commit, in the order of the changes returned. A Change that rests
+/// on what we remember is checked by the store; a refusal would not be, so those have to be loaded: `unsure`.
+std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending,
+                                               std::vector<Pending>& unsure, Time at,
                                                Each<Done>& answers) {
     std::vector<domain::Change> changes;
     changes.reserve(pending.size());
@@ -143,6 +156,11 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending, Ti
             return true;
         }
         domain::Decision decision = decide(*p.record, p.ask->command, at);
+        if (!decision && p.remembered) {
+            p.record.reset();
+            unsure.push_back(std::move(p));
+            return true;
+        }
         if (!decision) {
             answers[p.place] = refused(decision.error(), h);
             return true;
@@ -213,7 +231,9 @@ void Engine::announce(const domain::Header& h) {
 void Engine::hold(const domain::Header& h) {
     if (!h.is_held()) {
         held_.erase(h.id);
-    } else if (held_.size() < options_.most_held) {
+    } else {
+        // What others end is never heard of here: better to begin anew than to be full of it.
+        if (held_.size() >= options_.most_held) held_.clear();
         held_.insert_or_assign(h.id, h);
     }
 }

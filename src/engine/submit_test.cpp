@@ -87,9 +87,8 @@ TEST_F(Submit, bad_items_are_named_by_field_and_only_the_good_ones_are_written) 
     bad_queue.queue = "no such name";
     bad_delay.delay = -1s;
     const auto answers = run(engine.submit({bad_type, work(), bad_queue, bad_delay, work()}));
-    EXPECT_EQ(told(answers),
-              (Lines{"invalid_argument: type", "queued", "invalid_argument: queue",
-                     "invalid_argument: delay", "queued"}));
+    EXPECT_EQ(told(answers), (Lines{"invalid_argument: type", "queued", "invalid_argument: queue",
+                                    "invalid_argument: delay", "queued"}));
     EXPECT_EQ(tasks(), 2U);
     EXPECT_EQ(state(answers[1]->id), State::queued);
     EXPECT_EQ(state(answers[4]->id), State::queued);
@@ -239,8 +238,7 @@ TEST_F(Submit, a_lost_reply_is_recognised_and_the_task_is_not_made_twice) {
     EXPECT_EQ(told(answers), (Lines{"queued", "queued"})) << "our own write is no duplicate";
     EXPECT_EQ(store.calls(Op::commit), 2U);
     EXPECT_EQ(tasks(), 2U);
-    for (const auto& answer : answers)
-        EXPECT_EQ(events(answer->id), std::vector{Event::submitted});
+    for (const auto& answer : answers) EXPECT_EQ(events(answer->id), std::vector{Event::submitted});
 }
 
 TEST_F(Submit, after_a_lost_reply_a_key_that_came_twice_still_makes_one_task) {

@@ -112,6 +112,7 @@ Async<Each<Beat>> Engine::heartbeat(std::vector<Heartbeat> items) {
         renewals.push_back({beat.id, beat.fence, beat.lease, beat.progress, std::move(beat.note)});
         places.push_back(i);
     }
+    if (renewals.empty()) co_return answers;
     const auto renewed = co_await store_.renew(std::move(renewals));
     for (std::size_t i = 0; i < places.size(); ++i) {
         Result<Beat>& answer = answers[places[i]];

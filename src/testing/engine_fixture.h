@@ -79,7 +79,9 @@ inline const domain::By kAnn{"ann", "because"};
 class EngineTest : public ::testing::Test {
   protected:
     EngineTest() : world_(std::make_unique<Executor>(clock)) {}
-    ~EngineTest() override { world_.reset(); }  // whoever still waits leaves while the engines are there
+    ~EngineTest() override {
+        world_.reset();
+    }  // whoever still waits leaves while the engines are there
 
     Executor& world() { return *world_; }
     template <class T>

@@ -11,8 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::testing {
 namespace {
@@ -37,7 +37,8 @@ class Descriptor {
 };
 
 std::unexpected<Error> failed(std::string_view what) {
-    return refuse(Code::unavailable, std::string(what).append(": ").append(std::strerror(errno)));
+    return refuse(Code::unavailable,
+                  std::string(what).append(": ").append(std::generic_category().message(errno)));
 }
 
 sockaddr_in loopback(std::uint16_t port) {
@@ -86,6 +87,7 @@ bool answers_ping(std::uint16_t port) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that crashes leaves nothing behind
     dup2(output, STDOUT_FILENO);
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
@@ -99,21 +101,31 @@ Result<std::unique_ptr<RedisServer>> RedisServer::start(std::vector<std::string>
     std::string folder = std::filesystem::temp_directory_path() / "holdfast-redis-XXXXXX";
     if (mkdtemp(folder.data()) == nullptr) return failed("no folder for redis-server");
     server->folder_ = folder;
-    Result<> spawned = refuse(Code::unavailable, "not tried");
-    for (int i = 0; i < kTries && !spawned; ++i) {
-        spawned = server->spawn(options);
-        if (!spawned && spawned.error().code != Code::unavailable) break;
-    }
-    if (!spawned) return std::unexpected(spawned.error());
+    server->options_ = std::move(options);
+    TRY_VOID(server->spawn_on_a_free_port());
     return server;
 }
 
-Result<> RedisServer::spawn(const std::vector<std::string>& options) {
+Result<> RedisServer::restart() {
+    stop();
+    return spawn_on_a_free_port();
+}
+
+Result<> RedisServer::spawn_on_a_free_port() {
+    Result<> spawned = refuse(Code::unavailable, "not tried");
+    for (int i = 0; i < kTries && !spawned; ++i) {
+        spawned = spawn();
+        if (!spawned && spawned.error().code != Code::unavailable) break;
+    }
+    return spawned;
+}
+
+Result<> RedisServer::spawn() {
     TRY(port_, free_port());
     std::vector<std::string> words{"redis-server",   "--port",    std::to_string(port_),
                                    "--bind",         "127.0.0.1", "--dir",
                                    folder_.string(), "--save",    ""};
-    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), options_.begin(), options_.end());
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed("no pipe to redis-server");
     const Descriptor output(ends[0]);

@@ -21,13 +21,17 @@ class RedisServer {
     RedisServer(const RedisServer&) = delete;
     RedisServer& operator=(const RedisServer&) = delete;
 
+    /// Ends the server as an operator would and starts it again on what it kept; the port is another one.
+    Result<> restart();
     std::uint16_t port() const { return port_; }
 
   private:
     RedisServer() = default;
-    Result<> spawn(const std::vector<std::string>& options);
+    Result<> spawn();
+    Result<> spawn_on_a_free_port();
     void stop();
 
+    std::vector<std::string> options_;
     std::filesystem::path folder_;
     std::uint16_t port_ = 0;
     pid_t pid_ = -1;

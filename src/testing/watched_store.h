@@ -16,9 +16,9 @@ using stores::Op;
 /// What goes wrong is said beforehand, call by call: chance has no part in it (stores/layers/faulty_store.h has).
 class Watch {
   public:
-    enum class Fault : std::uint8_t { never_arrives, reply_lost };
+    enum class Fault : std::uint8_t { none, never_arrives, reply_lost };
 
-    /// The next `times` calls of `op` fail in this way.
+    /// The next `times` calls of `op` fail in this way; what is said later is about the calls after them.
     void fail_next(Op op, Fault fault, std::size_t times = 1) {
         at(op).faults.insert(at(op).faults.end(), times, fault);
     }
@@ -49,12 +49,15 @@ class Watch {
             watched.acts.pop_front();
             co_await act();
         }
-        if (watched.faults.empty()) co_return co_await std::move(call);
-        const Fault fault = watched.faults.front();
-        watched.faults.pop_front();
+        Fault fault = Fault::none;
+        if (!watched.faults.empty()) {
+            fault = watched.faults.front();
+            watched.faults.pop_front();
+        }
         if (fault == Fault::never_arrives) co_return refuse(Code::unavailable, "did not arrive");
-        co_await std::move(call);
-        co_return refuse(Code::unavailable, "the answer is lost");
+        auto result = co_await std::move(call);
+        if (fault == Fault::reply_lost) co_return refuse(Code::unavailable, "the answer is lost");
+        co_return result;
     }
 
   private:

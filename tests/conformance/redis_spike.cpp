@@ -1,5 +1,6 @@
 // The conformance suite against the Redis spike, on a redis-server that this program starts; and what only Redis can
 // do wrong.
+#include <set>
 #include <stdexcept>
 
 #include "stores/conformance/conformance.h"
@@ -18,30 +19,37 @@ T value_of(Result<T> result) {
 }
 
 /// One server for all cases.
-std::uint16_t port() {
-    static const auto server = value_of(holdfast::testing::RedisServer::start());
-    return server->port();
+holdfast::testing::RedisServer& server() {
+    static const auto server =
+        value_of(holdfast::testing::RedisServer::start({"--appendonly", "yes"}));
+    return *server;
 }
 
 class RedisFixture final : public Fixture {
   public:
     RedisFixture() {
         call({"FLUSHALL"});
-        store_ = value_of(RedisSpike::open(port()));
+        store_ = value_of(RedisSpike::open(server().port()));
     }
     Store& store() override { return *store_; }
+    void reopen() override {
+        store_.reset();
+        if (auto restarted = server().restart(); !restarted)
+            throw std::runtime_error(restarted.error().detail);
+        connection_ = value_of(redis::Connection::open(server().port()));
+        store_ = value_of(RedisSpike::open(server().port()));
+    }
     redis::Reply call(std::initializer_list<std::string_view> words) {
         return value_of(connection_.call(words));
     }
 
   private:
-    redis::Connection connection_ = value_of(redis::Connection::open(port()));
+    redis::Connection connection_ = value_of(redis::Connection::open(server().port()));
     std::unique_ptr<RedisSpike> store_;
 };
 
 Backend redis_spike() {
-    return {"redis_spike",
-            all_but({Ability::time_control, Ability::reopen, Ability::list, Ability::trim}),
+    return {"redis_spike", all_but({Ability::time_control, Ability::list, Ability::trim}),
             [] { return std::make_unique<RedisFixture>(); }};
 }
 
@@ -59,11 +67,12 @@ class RedisSpikeKeys : public ::testing::Test {
         const Time now = *ask(redis_.store().clock());
         return domain::decide_submit(task, mint_.mint(kHome, now), now);
     }
-    std::vector<Record> claim() {
+    std::vector<Record> claim(std::uint32_t max = 10, std::vector<std::string> types = {}) {
         ClaimRequest request;
         request.queues.emplace_back().name = "default";
+        request.queues[0].types = std::move(types);
         request.worker = "worker-1";
-        request.max = 10;
+        request.max = max;
         return value_of(ask(redis_.store().claim(std::move(request))));
     }
     void complete(const Record& held) {
@@ -114,6 +123,41 @@ TEST_F(RedisSpikeKeys, a_lane_with_a_gate_vanishes_with_its_last_task) {
     for (const std::string_view key : {"{p0}:lane:default||5|somebody", "{p0}:lanes:default",
                                        "{p0}:shut:somebody", "{p0}:permit:somebody"})
         EXPECT_EQ(redis_.call({"EXISTS", key})->integer, 0) << key;
+}
+
+TEST_F(RedisSpikeKeys, more_lanes_than_a_claim_looks_at_together_are_served_in_turn) {
+    constexpr std::size_t kGates = 150;
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < 2 * kGates; ++i) {
+        domain::Submission task = new_task();
+        task.gate = "gate-" + std::to_string(i % kGates);
+        changes.push_back(submission(task));
+    }
+    ASSERT_TRUE(ask(redis_.store().commit(std::move(changes))));
+    for (int round = 0; round < 2; ++round) {
+        std::set<std::string> gates;
+        for (const Record& held : claim(kGates)) gates.insert(held.header.gate);
+        EXPECT_EQ(gates.size(), kGates);
+    }
+    EXPECT_TRUE(claim().empty());
+}
+
+TEST_F(RedisSpikeKeys, lanes_of_other_types_hide_nobody) {
+    std::vector<Change> changes;
+    for (int i = 0; i < 150; ++i) {
+        domain::Submission task = new_task("default", "other-" + std::to_string(i));
+        task.lane_by_type = true;
+        task.priority = 9;
+        changes.push_back(submission(task));
+    }
+    domain::Submission task = new_task("default", "wanted");
+    task.lane_by_type = true;
+    task.priority = 1;
+    changes.push_back(submission(task));
+    ASSERT_TRUE(ask(redis_.store().commit(std::move(changes))));
+    EXPECT_EQ(claim(10, {"wanted"}).size(), 1U);
+    EXPECT_TRUE(claim(10, {"wanted"}).empty());
+    EXPECT_EQ(claim(200).size(), 150U);
 }
 
 TEST_F(RedisSpikeKeys, the_entry_of_a_missing_record_is_never_dropped) {

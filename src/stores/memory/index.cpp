@@ -159,7 +159,9 @@ void Index::apply(Change& change, const Outcome& outcome, Time now) {
     for (const domain::Note& note : change.notes) feed_.add(note, now);
 }
 
+/// Only tasks are renewed: what other kinds write in these fields is meant.
 void Index::keep_renewals(const Slot& slot, Header& h) const {
+    if (h.kind != domain::Kind::task) return;
     const domain::Fence fence{slot.attempt, slot.epoch};
     if (!h.is_held() || !domain::is_held(slot.state) || h.fence() != fence) return;
     h.lease_until = std::max(h.lease_until, slot.lease_until);

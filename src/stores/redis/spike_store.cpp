@@ -17,7 +17,7 @@ constexpr std::string_view kConsumer = "spike";  // the real store's is its inst
 constexpr std::size_t kScriptTasks = 64;         // more would keep other callers waiting too long
 constexpr std::array<std::string_view, 5> kScripts{"commit", "claim", "renew", "due", "load"};
 
-std::string key(std::string_view name) {
+std::string redis_key(std::string_view name) {
     return std::string(kPrefix).append(name);
 }
 
@@ -256,7 +256,7 @@ Result<std::vector<std::pair<std::string, std::string>>> RedisSpike::hash(const 
 
 Async<Result<Stats>> RedisSpike::stats() {
     Stats stats;
-    CO_TRY(const auto counts, hash(key("counts")));
+    CO_TRY(const auto counts, hash(redis_key("counts")));
     std::map<std::pair<std::string, std::string>, QueueCounts> by_family;
     for (const auto& [field, n] : counts) {
         const std::size_t type = field.find('|');
@@ -268,7 +268,7 @@ Async<Result<Stats>> RedisSpike::stats() {
             number_of<std::uint64_t>(n);
     }
     for (auto& [family, row] : by_family) stats.queues.push_back(std::move(row));
-    CO_TRY(const auto failures, hash(key("failures")));
+    CO_TRY(const auto failures, hash(redis_key("failures")));
     std::map<std::uint64_t, FailureCounts> by_fingerprint;
     for (const auto& [field, n] : failures) {
         const std::size_t state = field.find('|');
@@ -282,8 +282,8 @@ Async<Result<Stats>> RedisSpike::stats() {
     co_return stats;
 }
 
-Async<Result<std::vector<domain::Transition>>> RedisSpike::history(Key record) {
-    CO_TRY(const auto fields, hash(key("h" + ref_of(record))));
+Async<Result<std::vector<domain::Transition>>> RedisSpike::history(Key key) {
+    CO_TRY(const auto fields, hash(redis_key("h" + ref_of(key))));
     std::map<std::uint64_t, domain::Transition> rows;
     for (const auto& [field, bytes] : fields) {
         const auto version = number_of<std::uint64_t>(field);
@@ -291,13 +291,14 @@ Async<Result<std::vector<domain::Transition>>> RedisSpike::history(Key record) {
         if (auto row = decode_row(bytes)) rows.emplace(version, *std::move(row));
     }
     std::vector<domain::Transition> history;
+    history.reserve(rows.size());
     for (auto& [version, row] : rows) history.push_back(std::move(row));
     co_return history;
 }
 
 Async<Result<std::vector<LogEntry>>> RedisSpike::log(std::string log, Uuid owner, std::size_t skip,
                                                      std::size_t limit) {
-    CO_TRY(const auto fields, hash(key("g:" + owner.text())));
+    CO_TRY(const auto fields, hash(redis_key("g:" + owner.text())));
     const std::string ours = scoped_name(log, "");
     std::map<std::uint64_t, LogEntry> entries;
     for (const auto& [field, value] : fields) {
@@ -319,7 +320,7 @@ Async<Result<std::vector<LogEntry>>> RedisSpike::log(std::string log, Uuid owner
 /// A cursor is "<entry>+<events of it that were read>". The entries of the spike are never trimmed.
 Async<Result<FeedPage>> RedisSpike::feed(std::string cursor, std::size_t limit) {
     FeedPage page;
-    const std::string stream = key("feed");
+    const std::string stream = redis_key("feed");
     if (cursor == "now") {
         CO_TRY(const Reply last, connection_.call({"XREVRANGE", stream, "+", "-", "COUNT", "1"}));
         page.next =
@@ -351,10 +352,10 @@ Result<std::int64_t> RedisSpike::count_one(const Tally& tally, Time now) {
     if (tally.of == Tally::Of::permit) {
         const std::string after = "(" + std::to_string(now.time_since_epoch().count());
         TRY(const Reply held,
-            connection_.call({"ZCOUNT", key("permit:" + tally.name), after, "+inf"}));
+            connection_.call({"ZCOUNT", redis_key("permit:" + tally.name), after, "+inf"}));
         return held->integer;
     }
-    TRY(const Reply value, connection_.call({"HGET", key("counters"), tally.name}));
+    TRY(const Reply value, connection_.call({"HGET", redis_key("counters"), tally.name}));
     return number_of<std::int64_t>(text_of(value.get()));
 }
 

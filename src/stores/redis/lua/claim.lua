@@ -115,13 +115,14 @@ local function serve(place, n)
   return true
 end
 
--- The lanes of one priority in turn, one task each; a lane that is alone gives all it has.
-local function serve_in_turn(lanes, priority)
-  local alone, served = #lanes == 1, {}
+-- Lanes of one priority in turn, one task each: round after round if these are all there are, else one round. A lane that
+-- is alone gives all it has. Whoever was served goes behind those who were not.
+local function serve_in_turn(lanes, is_all)
+  local alone, served = is_all and #lanes == 1, {}
   while lanes[1] and left > 0 do
     local place = table.remove(lanes, 1)
     if serve(place, alone and left or 1) then
-      lanes[#lanes + 1] = place
+      if is_all then lanes[#lanes + 1] = place end
       if place.at then served[place.at] = false end
       place.at = #served + 1
       served[place.at] = place
@@ -130,7 +131,7 @@ local function serve_in_turn(lanes, priority)
   if alone then return end
   for _, place in ipairs(served) do
     if place then
-      local score = (9 - priority) * 1e13 + redis.call('INCR', P .. 'turn')
+      local score = (9 - place.priority) * 1e13 + redis.call('INCR', P .. 'turn')
       redis.call('ZADD', P .. 'lanes:' .. place.queue.name, 'XX', score, place.lane)
     end
   end
@@ -144,28 +145,31 @@ local function wants(types, type)
   return false
 end
 
--- The lanes of a queue, by priority, then by turn.
-local function lanes_of(queue)
+-- The next lanes of the best priority there is, behind `skip` that are not wanted. Gives them, whether these are all of
+-- their priority, and how many to skip now.
+local WINDOW = 64
+local function next_lanes(queue, skip)
   local lanes = {}
-  for _, lane in ipairs(redis.call('ZRANGE', P .. 'lanes:' .. queue.name, 0, -1)) do
+  local window = redis.call('ZRANGE', P .. 'lanes:' .. queue.name, skip, skip + WINDOW - 1)
+  for _, lane in ipairs(window) do
     local type, priority, gate = string.match(lane, '^[^|]*|([^|]*)|(%d)|(.*)$')
+    if lanes[1] and tonumber(priority) ~= lanes[1].priority then return lanes, true, skip end
     if wants(queue.types, type) then
       lanes[#lanes + 1] = {queue = queue, lane = lane, priority = tonumber(priority), gate = gate}
+    else
+      skip = skip + 1
     end
   end
-  return lanes
+  return lanes, #window < WINDOW, skip
 end
 
 local function serve_queue(queue)
   if queue.concurrency > 0 then queue.room = math.min(queue.room, queue.concurrency - held(queue.permit)) end
-  local lanes, first = lanes_of(queue), 1
-  while lanes[first] and left > 0 and queue.room > 0 do
-    local priority, equals = lanes[first].priority, {}
-    while lanes[first] and lanes[first].priority == priority do
-      equals[#equals + 1] = lanes[first]
-      first = first + 1
-    end
-    serve_in_turn(equals, priority)
+  local skip, lanes, is_all = 0, nil, nil
+  while left > 0 and queue.room > 0 do
+    lanes, is_all, skip = next_lanes(queue, skip)
+    if not lanes[1] and is_all then return end
+    serve_in_turn(lanes, is_all)
   end
 end
 
