@@ -11,6 +11,7 @@ endif()
 
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -gline-tables-only")   # instrumented code takes long enough to compile
 
 add_library(holdfast_options INTERFACE)
 target_compile_options(holdfast_options INTERFACE
