@@ -57,6 +57,11 @@ Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) 
     for (const stores::ListRow& row : page.rows)
         asks.push_back({row.header.id, command_of(job.request)});
     const Each<Done> answers = co_await step(std::move(asks));
+    for (const Result<Done>& answer :
+         answers) {  // not refused, only not heard of: done over, not passed over
+        if (!answer && answer.error().code == Code::unavailable)
+            co_return std::unexpected(answer.error());
+    }
     for (std::size_t i = 0; i < answers.size(); ++i) {
         ++job.report.matched;
         if (answers[i]) {
@@ -76,6 +81,7 @@ Async<Result<BulkReport>> Engine::bulk(BulkRequest request) {
     if (request.limit < 1) co_return invalid("limit", "must be at least 1");
     if (request.filter.kind != domain::Kind::task)
         co_return invalid("filter", "must be about tasks");
+    CO_TRY_VOID(check_filter(request.filter));
     request.filter.until =
         earlier(request.filter.until, now());  // what is submitted from now on is not meant
     BulkReport report;

@@ -82,6 +82,18 @@ TEST_F(BulkJobTest, a_page_whose_place_could_not_be_saved_is_done_over) {
     EXPECT_EQ(cancelled(), 2000U);
 }
 
+TEST_F(BulkJobTest, tasks_of_which_the_store_did_not_answer_are_not_passed_over) {
+    fill(2);
+    const Uuid job = begin_job(cancel_all());
+    store.fail_next(Op::commit, Fault::never_arrives, 3);  // all tries of the acts, then it is back
+    run_on(engine.tick(10));
+    EXPECT_EQ(report(job).matched, 0U);
+    advance(stores::kDuePush);
+    tick_until_done(engine, job);
+    EXPECT_EQ(report(job).done, 2000U);
+    EXPECT_EQ(report(job).refused_count, 0U);
+}
+
 TEST_F(BulkJobTest, only_what_existed_at_the_request_is_meant) {
     fill(2);
     const Uuid job = begin_job(cancel_all());

@@ -187,6 +187,7 @@ TEST_F(Bulk, bad_input_is_named_and_changes_nothing) {
     EXPECT_EQ(refused([](auto& r) { r.limit = 0; }), "invalid_argument: limit");
     EXPECT_EQ(refused([](auto& r) { r.filter.kind = domain::Kind::queue; }),
               "invalid_argument: filter");
+    EXPECT_EQ(refused([](auto& r) { r.filter.queue = "no name"; }), "invalid_argument: queue");
     EXPECT_EQ(refused([](auto& r) { r.by.why.assign(1025, 'x'); }), "invalid_argument: reason");
     EXPECT_EQ(tasks({State::queued}), 1U);
 }
@@ -195,6 +196,13 @@ TEST_F(Bulk, a_silent_store_is_unavailable) {
     submit(work("q"));
     store.fail_next(Op::list, Fault::never_arrives);
     EXPECT_EQ(told(run(engine.bulk(request(BulkAction::cancel, "q")))), "unavailable");
+    EXPECT_EQ(tasks({State::queued}), 1U);
+}
+
+TEST_F(Bulk, a_store_that_falls_silent_in_the_middle_is_unavailable_and_no_refusal) {
+    submit(work("q"));
+    store.fail_next(Op::commit, Fault::never_arrives, 3);
+    EXPECT_EQ(told(run_on(engine.bulk(request(BulkAction::cancel, "q")))), "unavailable");
     EXPECT_EQ(tasks({State::queued}), 1U);
 }
 

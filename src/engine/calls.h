@@ -110,6 +110,9 @@ struct QueueSettings {
     friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 
+/// Names and labels that no task can have are a mistake rather than an empty answer.
+Result<> check_filter(const stores::Filter& filter);
+
 /// What an operator says is kept with every task it touches: at most 1 KiB each.
 Result<> check_by(const By& by);
 

@@ -12,6 +12,21 @@ Error no_such_task(const TaskId& id) {
 
 }  // namespace
 
+Result<> check_filter(const stores::Filter& f) {
+    if (!f.queue.empty()) TRY_VOID(domain::check_name("queue", f.queue));
+    if (!f.type.empty()) TRY_VOID(domain::check_name("type", f.type));
+    if (!f.tenant.empty()) TRY_VOID(domain::check_name("tenant", f.tenant));
+    if (f.labels.size() > domain::kMostLabels)
+        return invalid("label", "is given more than 16 times");
+    for (const std::string& label : f.labels) {
+        const std::size_t equals = label.find('=');
+        if (equals == std::string::npos || !domain::is_name(label.substr(0, equals)) ||
+            label.size() - equals - 1 > domain::kLongestLabelValue)
+            return invalid("label", "must be key=value");
+    }
+    return {};
+}
+
 Engine::Engine(stores::Store& store, Clock& clock, asio::any_io_executor executor, Options options)
     : store_(store),
       clock_(clock),
@@ -65,6 +80,7 @@ Async<Result<stores::Page>> Engine::list(stores::Filter filter, std::string curs
                                          std::size_t limit) {
     if (limit < 1 || limit > kLargestBatch)
         co_return invalid("limit", "must be between 1 and 1000");
+    CO_TRY_VOID(check_filter(filter));
     co_return co_await store_.list(std::move(filter), std::move(cursor), limit,
                                    stores::kListBudget);
 }
@@ -74,7 +90,9 @@ Async<Result<stores::Stats>> Engine::stats() {
 }
 
 Async<Result<stores::FeedPage>> Engine::feed(std::string cursor, std::size_t limit) {
-    return store_.feed(std::move(cursor), limit);
+    if (limit < 1 || limit > kLargestBatch)
+        co_return invalid("limit", "must be between 1 and 1000");
+    co_return co_await store_.feed(std::move(cursor), limit);
 }
 
 Async<Result<>> Engine::sync_clock() {

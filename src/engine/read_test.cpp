@@ -142,10 +142,31 @@ TEST_F(Read, a_list_is_filtered_and_paged) {
     EXPECT_EQ(pages, 3U);
 }
 
-TEST_F(Read, a_list_has_a_bound) {
+TEST_F(Read, lists_and_the_feed_have_a_bound) {
     EXPECT_EQ(told(run(engine.list({}, {}, 0))), "invalid_argument: limit");
     EXPECT_EQ(told(run(engine.list({}, {}, 1001))), "invalid_argument: limit");
     EXPECT_EQ(told(run(engine.list({}, {}, 1000))), "ok");
+    EXPECT_EQ(told(run(engine.feed({}, 0))), "invalid_argument: limit");
+    EXPECT_EQ(told(run(engine.feed({}, 1001))), "invalid_argument: limit");
+}
+
+TEST_F(Read, a_filter_that_no_task_can_match_is_a_mistake_and_named) {
+    const auto listed = [this](const std::function<void(stores::Filter&)>& set) {
+        stores::Filter filter;
+        set(filter);
+        return told(run(engine.list(filter)));
+    };
+    EXPECT_EQ(listed([](auto& f) { f.queue = "no name"; }), "invalid_argument: queue");
+    EXPECT_EQ(listed([](auto& f) { f.type.assign(65, 't'); }), "invalid_argument: type");
+    EXPECT_EQ(listed([](auto& f) { f.tenant = "a/b"; }), "invalid_argument: tenant");
+    for (const std::string& label : Lines{"k", "=v", "a b=v", "k=" + std::string(257, 'v')})
+        EXPECT_EQ(listed([&](auto& f) { f.labels = {label}; }), "invalid_argument: label");
+    EXPECT_EQ(listed([](auto& f) { f.labels.assign(17, "k=v"); }), "invalid_argument: label");
+    EXPECT_EQ(listed([](auto& f) {
+                  f.queue = f.type = f.tenant = "n";
+                  f.labels = {"k=v=w", "k="};
+              }),
+              "ok");
 }
 
 TEST_F(Read, counts_follow_the_tasks) {

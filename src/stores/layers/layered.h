@@ -42,6 +42,9 @@ class Layered : public Store, public Around {
     template <class... Args>
     explicit Layered(Store& inner, Args&&... args)
         : Around(std::forward<Args>(args)...), inner_(inner) {}
+    Layered(const Layered&) =
+        delete;  // a layer over a layer of its kind would silently be a copy of it
+    Layered& operator=(const Layered&) = delete;
 
     Async<Result<std::vector<Outcome>>> commit(std::vector<Change> changes) override {
         const std::size_t items = changes.size();

@@ -39,8 +39,8 @@ class Catalogue {
 
     /// The family stays in its place until retire() finds it empty.
     Family& family(domain::Kind kind, std::string_view queue, std::string_view type);
-    void enter(SlotId slot);
-    void leave(SlotId slot);
+    void enter(SlotId id);
+    void leave(SlotId id);
     void retire(const Family& family);
 
     /// The slots that match, newest first. `rows` of the page stay empty: the caller knows how to fill them.

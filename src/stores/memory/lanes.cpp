@@ -51,8 +51,15 @@ void Lanes::unlink(Lane& lane, SlotId id) {
 
 void Lanes::remove(SlotId id) {
     Lane& lane = *slots_[id].lane;
+    const bool was_first = lane.head == id;
     unlink(lane, id);
-    if (lane.head != kNoSlot) return;
+    if (lane.head != kNoSlot) {
+        if (was_first && lane.waits_for_permit) {  // the next one's limit may be another
+            permits_.forget(lane.gate, &lane);
+            wake({&lane});
+        }
+        return;
+    }
     if (lane.in_ring) {
         std::erase(lane.set->rings[lane.priority], &lane);
         lane.in_ring = false;

@@ -47,8 +47,8 @@ class Lanes {
   public:
     Lanes(SlotArena& slots, Permits& permits) : slots_(slots), permits_(permits) {}
 
-    void push(SlotId slot, const domain::Lane& place);
-    void remove(SlotId slot);
+    void push(SlotId id, const domain::Lane& place);
+    void remove(SlotId id);
 
     /// Takes the next task of a queue out of its lane: the highest priority, the lanes of one priority in
     /// turn. A lane whose gate is full is put aside until a permit comes back. kNoSlot: nothing to be had.
@@ -60,7 +60,7 @@ class Lanes {
     Lane& lane_at(const domain::Lane& place);
     SlotId next_of(LaneSet::Ring& ring, const std::vector<std::string>& types, Time now);
     bool is_open(const Lane& lane, Time now) const;
-    void unlink(Lane& lane, SlotId slot);
+    void unlink(Lane& lane, SlotId id);
     void enter_ring(Lane& lane);
     /// Forgets a lane that nobody stands in.
     void tidy(Lane& lane);
