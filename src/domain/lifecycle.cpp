@@ -3,8 +3,8 @@
 namespace holdfast::domain {
 namespace {
 
-template <class Enum, std::size_t count>
-std::optional<Enum> find_name(const std::array<std::string_view, count>& names,
+template <class Enum, std::size_t kCount>
+std::optional<Enum> find_name(const std::array<std::string_view, kCount>& names,
                               std::string_view name) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;

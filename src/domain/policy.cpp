@@ -19,6 +19,7 @@ constexpr std::uint16_t kMostAttempts = 1000;
 constexpr Duration kLongestDelay = std::chrono::days{30};
 constexpr Duration kLongestTimeout = std::chrono::days{3650};
 constexpr double kLargestFactor = 100;
+constexpr std::string_view kEitherOr = "must have either schedule, or base, factor and max";
 
 bool is_delay(Duration d) {
     return d >= Duration{0} && d <= kLongestDelay;
@@ -124,8 +125,7 @@ Result<Backoff> read_backoff(const json::object& object) {
     }
     const bool exponential =
         object.contains("base") || object.contains("max") || object.contains("factor");
-    if (exponential == object.contains("schedule"))
-        return invalid("retry.policy", "must have either schedule, or base, factor and max");
+    if (exponential == object.contains("schedule")) return invalid("retry.policy", kEitherOr);
     return b;
 }
 
@@ -141,6 +141,8 @@ Result<> read_preset(std::string_view name, std::string_view field, Policy& poli
 
 Result<> check_policy(const Policy& p) {
     const Backoff& b = p.backoff;
+    if (!b.schedule.empty() && b != Backoff{.schedule = b.schedule, .jitter = b.jitter})
+        return invalid("retry.policy", kEitherOr);
     if (b.schedule.size() > kLongestSchedule)
         return invalid("retry.policy.schedule", "has more than 32 durations");
     if (!std::ranges::all_of(b.schedule, is_delay))

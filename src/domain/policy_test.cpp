@@ -161,7 +161,9 @@ TEST(PolicyText, that_nobody_wrote_is_refused) {
                                         "max=3;",
                                         "base=31d",
                                         "cap=31d",
-                                        "poison=many"}) {
+                                        "poison=many",
+                                        "cap=26m;schedule=10m",
+                                        "schedule=10m;factor=3"}) {
         EXPECT_FALSE(parse_policy(text)) << text;
     }
     std::string endless = "schedule=1s";

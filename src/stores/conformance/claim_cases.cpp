@@ -98,8 +98,8 @@ TEST_P(Claims, P15_the_types_of_one_priority_in_turn) {
 }
 
 TEST_P(Claims, P15_in_a_lane_first_in_first_out) {
-    std::vector<Uuid> ids;
-    for (int i = 0; i < 150; ++i) ids.push_back(submit().header.id);
+    std::vector<Uuid> ids(150);
+    for (Uuid& id : ids) id = submit().header.id;
     std::vector<Uuid> claimed = claim_ids(asking("default", 1));
     for (const std::uint32_t max : {9U, 40U, 200U})
         std::ranges::copy(claim_ids(asking("default", max)), std::back_inserter(claimed));

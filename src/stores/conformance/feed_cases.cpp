@@ -1,4 +1,6 @@
 // history and feed: what happened, per record and for everybody.
+#include <algorithm>
+
 #include "domain/decide.h"
 #include "stores/conformance/conformance.h"
 
@@ -17,8 +19,8 @@ TEST_P(Histories, P27_every_audited_transition_since_the_record_was_made_in_orde
     const Record resumed = step(failed, domain::Resume{{"ann", "try again"}, std::nullopt});
     complete(claim_one());
     const auto rows = history(task.header.key());
-    std::vector<Event> events;
-    for (const domain::Transition& row : rows) events.push_back(row.event);
+    std::vector<Event> events(rows.size());
+    std::ranges::transform(rows, events.begin(), &domain::Transition::event);
     EXPECT_EQ(events, (std::vector{Event::submitted, Event::claimed, Event::failed, Event::resumed,
                                    Event::claimed, Event::completed}));
     ASSERT_EQ(rows.size(), 6U);

@@ -46,7 +46,7 @@ TEST_P(LostReplies, P13_after_a_lost_request_the_nonce_tells_that_nothing_was_wr
     Change ours = decided(task, domain::Pause{});
     ours.nonce = kOurs;
     BadLine line{store(), BadLine::Loses::request};
-    run(fixture().io(), line.commit({ours}));
+    EXPECT_FALSE(run(fixture().io(), line.commit({ours})).has_value());
     EXPECT_NE(load(task.header.id).header.nonce, kOurs);
     EXPECT_EQ(verdict(ours), Verdict::committed) << "so it is safe to send it again";
     EXPECT_EQ(load(task.header.id).header.nonce, kOurs);
@@ -69,7 +69,7 @@ TEST_P(LostReplies, P13_a_submission_whose_reply_was_lost_is_not_made_twice) {
     Change ours = decided(new_task());
     ours.nonce = kOurs;
     BadLine line{store(), BadLine::Loses::reply};
-    run(fixture().io(), line.commit({ours}));
+    EXPECT_FALSE(run(fixture().io(), line.commit({ours})).has_value());
     EXPECT_EQ(verdict(ours), Verdict::conflict);
     EXPECT_EQ(load(ours.puts[0].header.id).header.nonce, kOurs);
     EXPECT_EQ(claim(asking("default", 10)).size(), 1U);
@@ -81,7 +81,7 @@ TEST_P(LostReplies,
     BadLine line{store(), BadLine::Loses::reply};
     ClaimRequest request = asking("default");
     request.lease = moment();
-    run(fixture().io(), line.claim(request));
+    EXPECT_FALSE(run(fixture().io(), line.claim(request)).has_value());
     EXPECT_TRUE(claim(request).empty()) << "somebody holds it, and does not know";
     const Record lost = load(id);
     ASSERT_EQ(lost.header.state, State::running);

@@ -138,8 +138,8 @@ TEST_P(Trim, P32_young_events_stay) {
     pass(moment());
     const Time between = now();
     pass(moment());
-    std::vector<Key> young;
-    for (int i = 0; i < 3; ++i) young.push_back(submit().header.key());
+    const std::vector<Key> young{submit().header.key(), submit().header.key(),
+                                 submit().header.key()};
     ask(store().trim(feed_before(between, {})));
     std::vector<Key> left;
     for (const auto& event : whole_feed()) left.push_back(event.subject);
@@ -166,8 +166,8 @@ TEST_P(Trim, P32_a_reader_that_has_read_all_that_goes_missed_nothing) {
 
 TEST_P(Trim, P32_nothing_goes_that_a_kept_cursor_has_not_read) {
     HOLDFAST_NEEDS(Ability::feed);
-    std::vector<Key> subjects;
-    for (int i = 0; i < 6; ++i) subjects.push_back(submit().header.key());
+    std::vector<Key> subjects(6);
+    for (Key& subject : subjects) subject = submit().header.key();
     const std::string slow = ask(store().feed("", 2)).next;
     const std::string fast = ask(store().feed(slow, 2)).next;
     pass(moment());
