@@ -15,18 +15,15 @@ std::string family_key(domain::Kind kind, std::string_view queue, std::string_vi
     return key;
 }
 
-std::string cursor_text(const Place& place) {
-    return std::to_string(place.created_us) + '.' + std::to_string(place.slot);
+/// A cursor nobody of us made reads as the very end: an empty page rather than a wrong one.
+std::uint64_t parse_cursor(std::string_view text) {
+    std::uint64_t made = 0;
+    std::from_chars(text.data(), text.data() + text.size(), made);
+    return made;
 }
 
-/// A cursor nobody of us made reads as the very end: an empty page rather than a wrong one.
-Place parse_cursor(std::string_view text) {
-    Place place{};
-    const char* end = text.data() + text.size();
-    const auto [dot, ec] = std::from_chars(text.data(), end, place.created_us);
-    if (ec != std::errc{} || dot == end) return {};
-    std::from_chars(dot + 1, end, place.slot);
-    return place;
+std::uint64_t micros(Time time) {
+    return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
 /// Walks one ordered set from a place downwards.
@@ -52,6 +49,21 @@ Family& Catalogue::family(domain::Kind kind, std::string_view queue, std::string
         family->type = type;
     }
     return *family;
+}
+
+std::uint64_t Catalogue::next_made(Time created_at) {
+    const std::uint64_t made = std::max(last_made_ + 1, micros(created_at));
+    saw_made(made, created_at);
+    return made;
+}
+
+void Catalogue::saw_made(std::uint64_t made, Time created_at) {
+    last_made_ = std::max(last_made_, made);
+    drift_ = std::max(drift_, made - micros(created_at));
+}
+
+std::uint64_t Catalogue::made_until(Time time) const {
+    return is_set(time) ? micros(time) + drift_ : UINT64_MAX - 1;
 }
 
 void Catalogue::enter(SlotId id) {
@@ -92,7 +104,8 @@ void Catalogue::retire(const Family& family) {
 
 bool Catalogue::matches(const Slot& slot, const Filter& filter, Interner::Number tenant) const {
     const Extras* extras = slot.extras.get();
-    return slot.kind == filter.kind &&
+    return slot.kind == filter.kind && (!is_set(filter.since) || slot.created_at >= filter.since) &&
+           (!is_set(filter.until) || slot.created_at <= filter.until) &&
            (filter.queue.empty() || slot.family->queue == filter.queue) &&
            (filter.type.empty() || slot.family->type == filter.type) &&
            (filter.tenant.empty() || slot.tenant == tenant) &&
@@ -132,22 +145,18 @@ Catalogue::Found Catalogue::list(const Filter& filter, Interner::Number tenant,
                                  std::string_view cursor, std::size_t limit,
                                  std::size_t budget) const {
     Found found;
-    const Place top = !cursor.empty() ? parse_cursor(cursor)
-                      : is_set(filter.until)
-                          ? Place{filter.until.time_since_epoch().count() + 1, kNoSlot}
-                          : Place{INT64_MAX, kNoSlot};
+    const std::uint64_t top = cursor.empty() ? made_until(filter.until) + 1 : parse_cursor(cursor);
     std::priority_queue<Walker> walkers;
     for (const Ordered* set : chosen(filter, tenant)) {
-        const Walker walker{set->lower_bound(top), set->begin()};
+        const Walker walker{set->lower_bound(Place{top, kNoSlot}), set->begin()};
         if (!walker.done()) walkers.push(walker);
     }
     while (!walkers.empty()) {
         Walker walker = walkers.top();
         const Place place = walker.place();
-        if (is_set(filter.since) && place.created_us < filter.since.time_since_epoch().count())
-            break;
+        if (is_set(filter.since) && place.made < micros(filter.since)) break;
         if (found.slots.size() == limit || found.page.scanned == budget) {
-            found.page.next = cursor_text({place.created_us, place.slot + 1});
+            found.page.next = std::to_string(place.made + 1);
             found.page.complete = found.slots.size() == limit;
             break;
         }

@@ -17,11 +17,12 @@
 
 namespace holdfast::stores::memory {
 
-/// A place in the order of creation. The slot's number tells apart what was made in the same microsecond.
+/// A place in the order of creation.
 struct Place {
-    std::int64_t created_us = 0;
+    std::uint64_t made = 0;
     SlotId slot = kNoSlot;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend bool operator==(const Place& a, const Place& b) { return a.made == b.made; }
+    friend auto operator<=>(const Place& a, const Place& b) { return a.made <=> b.made; }
 };
 using Places = std::array<absl::btree_set<Place>, domain::kStates>;
 
@@ -30,6 +31,7 @@ struct Family {
     domain::Kind kind{};
     std::string queue, type;
     std::size_t records = 0;
+    std::uint32_t number = 0;  ///< In a journal, if there is one.
     Places places;
 };
 
@@ -41,6 +43,12 @@ class Catalogue {
     Family& family(domain::Kind kind, std::string_view queue, std::string_view type);
     void enter(SlotId id);
     void leave(SlotId id);
+    /// The number for a record made now: numbers go up, and are µs of creation or a little more.
+    std::uint64_t next_made(Time created_at);
+    /// A record that has its number already.
+    void saw_made(std::uint64_t made, Time created_at);
+    /// No record made later than this was created at `time` or before.
+    std::uint64_t made_until(Time time) const;
     void retire(const Family& family);
 
     /// The slots that match, newest first. `rows` of the page stay empty: the caller knows how to fill them.
@@ -55,13 +63,13 @@ class Catalogue {
 
   private:
     using Ordered = absl::btree_set<Place>;
-    static Place place_of(const Slot& slot, SlotId id) {
-        return {slot.created_at.time_since_epoch().count(), id};
-    }
+    static Place place_of(const Slot& slot, SlotId id) { return {slot.made, id}; }
     bool matches(const Slot& slot, const Filter& filter, Interner::Number tenant) const;
     std::vector<const Ordered*> chosen(const Filter& filter, Interner::Number tenant) const;
 
     const SlotArena& slots_;
+    std::uint64_t last_made_ = 0;
+    std::uint64_t drift_ = 0;  ///< The most that any `made` is past its created_at.
     boost::unordered_flat_map<std::string, std::unique_ptr<Family>> families_;
     boost::unordered_flat_map<Interner::Number, std::unique_ptr<Places>> tenants_;
     boost::unordered_flat_map<std::uint64_t, std::array<std::uint64_t, domain::kStates>> failures_;

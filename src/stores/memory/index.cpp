@@ -8,12 +8,6 @@
 namespace holdfast::stores::memory {
 namespace {
 
-std::string binding_key(const std::string& scope, const std::string& key) {
-    std::string joined = scope;
-    joined += '\0';
-    return joined += key;
-}
-
 void turn(Outcome& outcome, Verdict verdict, std::string_view reason) {
     outcome.verdict = verdict;
     outcome.reason = reason;
@@ -63,17 +57,9 @@ void Index::examine_puts(const Change& change, Outcome& outcome) const {
     }
 }
 
-const Index::Binding* Index::live_binding(const std::string& scope_and_key, Time now) const {
-    const auto found = bindings_.find(scope_and_key);
-    if (found == bindings_.end() || found->second.expires_at <= now) return nullptr;
-    const bool exists = std::ranges::any_of(
-        by_id_, [&](const auto& ids) { return ids.contains(found->second.id); });
-    return exists ? &found->second : nullptr;
-}
-
 void Index::examine_binds(const Change& change, Time now, Outcome& outcome) const {
     for (const domain::Bind& bind : change.binds) {
-        const Binding* binding = live_binding(binding_key(bind.scope, bind.key), now);
+        const Binding* binding = bindings_.find(bind.scope, bind.key, now);
         if (binding == nullptr || binding->id == bind.id) continue;
         outcome.bound_to = binding->id;
         outcome.bound_hash = binding->hash;
@@ -138,7 +124,7 @@ void Index::examine_permits(const Change& change, Time now, Outcome& outcome) co
 }
 
 void Index::apply(Change& change, const Outcome& outcome, Time now) {
-    for (domain::Put& p : change.puts) put(p, change.nonce);
+    for (domain::Put& p : change.puts) put(p, change.nonce, now);
     for (const domain::Bind& b : change.binds) bind(b, now);
     for (std::size_t i = 0; i < change.appends.size(); ++i) {
         if (std::ranges::find(outcome.skipped, i) == outcome.skipped.end())
@@ -170,19 +156,20 @@ void Index::keep_renewals(const Slot& slot, Header& h) const {
     h.wake_at = domain::wake_for(h);
 }
 
-void Index::put(domain::Put& put, std::uint64_t nonce) {
+void Index::put(domain::Put& put, std::uint64_t nonce, Time now) {
     Header& h = put.header;
     h.nonce = nonce;
     SlotId id = find(h.key());
     if (id != kNoSlot) keep_renewals(slots_[id], h);
     feed_.add(h, put.transition);
     if (put.erase) {
-        if (id != kNoSlot) erase(id);
+        if (id != kNoSlot) erase(id, now);
         return;
     }
     if (id == kNoSlot) {
         id = slots_.take();
         slots_[id].id = h.id;
+        slots_[id].made = catalogue_.next_made(h.created_at);
         by_id_[static_cast<std::size_t>(h.kind)].insert(id);
     } else {
         displace(id);
@@ -199,21 +186,21 @@ void Index::put(domain::Put& put, std::uint64_t nonce) {
 }
 
 void Index::bind(const domain::Bind& bind, Time now) {
-    std::string key = binding_key(bind.scope, bind.key);
     const Time end = now + bind.ttl;
-    bindings_by_end_.emplace_back(end, key);
-    bindings_[std::move(key)] = {bind.id, bind.body_hash, end};
-    if (const SlotId id = find({domain::Kind::task, bind.id}); id != kNoSlot) {
+    bindings_.bind(bind.scope, bind.key, {bind.id, bind.body_hash, end});
+    for (const SlotsById& ids : by_id_) {
+        const SlotId id = ids.find(bind.id);
+        if (id == kNoSlot) continue;
         auto& extras = slots_[id].extras;
         if (!extras) extras = std::make_unique<Extras>();
         extras->bound_until = std::max(extras->bound_until, end);
     }
 }
 
-void Index::append(domain::Append& append) {
-    Log& log = logs_[{append.owner, std::move(append.log)}];
+void Index::append(const domain::Append& append) {
+    Log& log = logs_[{append.owner, append.log}];
     log.keys.insert(append.unique_key);
-    log.entries.push_back({std::move(append.unique_key), std::move(append.bytes)});
+    log.entries.push_back({append.unique_key, append.bytes});
 }
 
 void Index::erase_logs(const Uuid& owner) {
@@ -223,13 +210,14 @@ void Index::erase_logs(const Uuid& owner) {
     logs_.erase(first, last);
 }
 
-void Index::erase(SlotId id) {
+void Index::erase(SlotId id, Time now) {
     displace(id);
     Slot& slot = slots_[id];
     tenants_.release(slot.tenant);
     policies_.release(slot.policy);
     workers_.release(slot.worker);
     catalogue_.retire(*slot.family);
+    if (slot.extras && slot.extras->bound_until > now) bindings_.erased(slot.id);
     erase_logs(slot.id);
     by_id_[static_cast<std::size_t>(slot.kind)].erase(id);
     slots_.give_back(id);

@@ -18,6 +18,7 @@
 
 #include "domain/change.h"
 #include "domain/command.h"
+#include "stores/memory/bindings.h"
 #include "stores/memory/catalogue.h"
 #include "stores/memory/feed.h"
 #include "stores/memory/interner.h"
@@ -55,11 +56,6 @@ class Index {
     std::size_t trim(const TrimRequest& request, Time now);
 
   private:
-    struct Binding {
-        Uuid id;
-        Sha256 hash{};
-        Time expires_at;
-    };
     struct Log {
         std::vector<LogEntry> entries;
         boost::unordered_flat_set<std::string> keys;
@@ -75,17 +71,15 @@ class Index {
 
     // writes: cannot fail
     void apply(Change& change, const Outcome& outcome, Time now);
-    void put(domain::Put& put, std::uint64_t nonce);
+    void put(domain::Put& put, std::uint64_t nonce, Time now);
     void keep_renewals(const Slot& slot, Header& header) const;
     void bind(const domain::Bind& bind, Time now);
-    void append(domain::Append& append);
-    void erase(SlotId id);
-    void drop_old_bindings(Time now);
+    void append(const domain::Append& append);
+    void erase(SlotId id, Time now);
     bool erase_unless_bound(const Uuid& task, Time now);
     void erase_logs(const Uuid& owner);
 
     SlotId find(const Key& key) const;
-    const Binding* live_binding(const std::string& scope_and_key, Time now) const;
     Header header_of(const Slot& slot) const;
     Record record_of(const Slot& slot) const { return {header_of(slot), slot.body, slot.outcome}; }
     void write(SlotId id, Header& header);
@@ -106,8 +100,7 @@ class Index {
     absl::btree_set<std::pair<Time, SlotId>> timers_;
     std::map<std::pair<Uuid, std::string>, Log> logs_;  ///< by owner and name
     boost::unordered_flat_map<std::string, std::int64_t> counters_;
-    boost::unordered_flat_map<std::string, Binding> bindings_;  ///< by scope and key
-    std::deque<std::pair<Time, std::string>> bindings_by_end_;
+    Bindings bindings_;
     std::deque<std::pair<Time, Uuid>> finished_;  ///< tasks by the time they ended
     std::multimap<Time, Uuid> bound_;  ///< old enough to go, but for a binding that ends then
     Feed feed_;

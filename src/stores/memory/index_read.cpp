@@ -154,14 +154,6 @@ std::int64_t Index::count(const Tally& tally, Time now) const {
     return found == counters_.end() ? 0 : found->second;
 }
 
-void Index::drop_old_bindings(Time now) {
-    for (; !bindings_by_end_.empty() && bindings_by_end_.front().first <= now;
-         bindings_by_end_.pop_front()) {
-        const auto found = bindings_.find(bindings_by_end_.front().second);
-        if (found != bindings_.end() && found->second.expires_at <= now) bindings_.erase(found);
-    }
-}
-
 bool Index::erase_unless_bound(const Uuid& task, Time now) {
     const SlotId id = find({domain::Kind::task, task});
     if (id == kNoSlot) return false;
@@ -170,12 +162,12 @@ bool Index::erase_unless_bound(const Uuid& task, Time now) {
         bound_.emplace(slot.extras->bound_until, task);
         return false;
     }
-    erase(id);
+    erase(id, now);
     return true;
 }
 
 std::size_t Index::trim(const TrimRequest& request, Time now) {
-    drop_old_bindings(now);
+    bindings_.drop_old(now);
     std::size_t gone = 0;
     while (gone < request.limit && !bound_.empty() && bound_.begin()->first <= now) {
         const Uuid task = bound_.begin()->second;

@@ -28,8 +28,20 @@ struct Extras {
     Time run_at, deadline, bound_until;
 };
 
+/// What a store that keeps a journal knows of a slot; the index itself does not look at it.
+struct OnDisk {
+    enum class Row : std::uint8_t { none, live, finished };
+    std::uint64_t group = 0;    ///< The last commit that wrote the record is in this group.
+    Row row = Row::none;        ///< Where its row is, once all groups are written.
+    bool staged : 1 = false;    ///< The group that gathers will write it.
+    bool has_body : 1 = false;  ///< Its body's row is the body, once all groups are written.
+    bool dropped : 1 = false;   ///< The body is on disk only.
+};
+
 struct Slot {
     Uuid id;
+    std::uint64_t made =
+        0;  ///< Its place in the order of creation: unique, and never before created_at.
     std::uint64_t version = 0;
     std::uint64_t nonce = 0;
     domain::Epoch epoch{};
@@ -56,6 +68,7 @@ struct Slot {
     bool lane_by_type : 1 = false;
     bool holds_gate : 1 = false;
     bool holds_queue_permit : 1 = false;
+    OnDisk disk;
 
     bool in_use() const { return version != 0; }
 };
