@@ -4,24 +4,30 @@
 #include <charconv>
 
 namespace holdfast::stores::memory {
-namespace {
 
-std::uint64_t number_of(std::string_view cursor) {
+std::uint64_t Feed::number_of(std::string_view cursor) {
     std::uint64_t number = 0;
     std::from_chars(cursor.data(), cursor.data() + cursor.size(), number);
     return number;
 }
 
-}  // namespace
+std::vector<Feed::Cut> Feed::cut() {
+    std::vector<Cut> cuts;
+    for (auto block = blocks_.rbegin(); block != blocks_.rend() && block->first >= cut_; ++block)
+        cuts.push_back({block->first, block->count, block->last_at, block->bytes});
+    std::ranges::reverse(cuts);
+    cut_ = next_;
+    return cuts;
+}
 
 Feed::Block& Feed::open(Time at) {
-    if (blocks_.empty() || blocks_.back().bytes.size() >= kBlockBytes) {
-        while (bytes_ > kMostBytes && !blocks_.empty()) {
+    if (blocks_.empty() || blocks_.back().bytes.size() >= kBlockBytes || cut_ == next_) {
+        while (bytes_ > most_bytes_ && !blocks_.empty() &&
+               blocks_.front().first + blocks_.front().count <= saved_) {
             bytes_ -= blocks_.front().bytes.size();
             blocks_.pop_front();
         }
         blocks_.push_back({.first = next_, .count = 0, .last_at = at, .bytes = {}});
-        blocks_.back().bytes.reserve(kBlockBytes + kBlockBytes / 8);
     }
     blocks_.back().last_at = at;
     return blocks_.back();
@@ -49,10 +55,9 @@ void Feed::add(const domain::Note& note, Time at) {
 
 FeedPage Feed::read(std::string_view cursor, std::size_t limit) const {
     FeedPage page;
-    const std::uint64_t oldest = blocks_.empty() ? next_ : blocks_.front().first;
-    std::uint64_t from = cursor == "now" ? next_ : cursor.empty() ? oldest : number_of(cursor);
-    page.reset = from < oldest || from > next_;
-    if (page.reset) from = oldest;
+    std::uint64_t from = cursor == "now" ? next_ : cursor.empty() ? oldest() : number_of(cursor);
+    page.reset = from < oldest() || from > next_;
+    if (page.reset) from = oldest();
     auto block = std::ranges::upper_bound(blocks_, from, {}, &Block::first);
     if (block != blocks_.begin()) --block;
     for (; block != blocks_.end() && page.events.size() < limit; ++block) {

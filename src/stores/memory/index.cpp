@@ -200,7 +200,7 @@ void Index::bind(const domain::Bind& bind, Time now) {
 void Index::append(const domain::Append& append) {
     Log& log = logs_[{append.owner, append.log}];
     log.keys.insert(append.unique_key);
-    log.entries.push_back({append.unique_key, append.bytes});
+    log.entries.push_back({append.unique_key, keeps_log_bytes_ ? append.bytes : Bytes{}});
 }
 
 void Index::erase_logs(const Uuid& owner) {
@@ -211,16 +211,63 @@ void Index::erase_logs(const Uuid& owner) {
 }
 
 void Index::erase(SlotId id, Time now) {
+    const Slot& slot = slots_[id];
+    if (slot.extras && slot.extras->bound_until > now) bindings_.erased(slot.id);
+    forget(id);
+}
+
+// ---- records that are on disk as well ----
+
+SlotId Index::restore(Stored&& stored) {
+    const SlotId id = slots_.take();
+    Slot& slot = slots_[id];
+    Header& h = stored.header;
+    slot.id = h.id;
+    slot.made = stored.made;
+    catalogue_.saw_made(stored.made, h.created_at);
+    by_id_[static_cast<std::size_t>(h.kind)].insert(id);
+    if (h.holds_gate) permits_.acquire(h.gate, {h.id, h.epoch, kNoTime}, h.updated_at);
+    if (h.holds_queue_permit)
+        permits_.acquire(domain::queue_permit(h.queue), {h.id, h.epoch, kNoTime}, h.updated_at);
+    write(id, h);
+    slot.outcome = std::move(stored.outcome);
+    slot.history = std::move(stored.history);
+    if (is_set(stored.bound_until)) {
+        if (!slot.extras) slot.extras = std::make_unique<Extras>();
+        slot.extras->bound_until = stored.bound_until;
+    }
+    if (domain::is_final(slot.state) && slot.kind == domain::Kind::task)
+        finished_.emplace_back(slot.finished_at, slot.id);
+    place(id);
+    return id;
+}
+
+void Index::forget(SlotId id) {
     displace(id);
     Slot& slot = slots_[id];
     tenants_.release(slot.tenant);
     policies_.release(slot.policy);
     workers_.release(slot.worker);
     catalogue_.retire(*slot.family);
-    if (slot.extras && slot.extras->bound_until > now) bindings_.erased(slot.id);
     erase_logs(slot.id);
     by_id_[static_cast<std::size_t>(slot.kind)].erase(id);
     slots_.give_back(id);
+}
+
+void Index::restore_log_key(std::string_view log, const Uuid& owner, std::string_view key) {
+    Log& entries = logs_[{owner, std::string(log)}];
+    entries.keys.emplace(key);
+    entries.entries.push_back({std::string(key), {}});
+}
+
+std::size_t Index::log_size(std::string_view log, const Uuid& owner) const {
+    const auto found = logs_.find({owner, std::string(log)});
+    return found == logs_.end() ? 0 : found->second.entries.size();
+}
+
+bool Index::has_logs(const Uuid& owner) const {
+    const auto first = logs_.lower_bound({owner, {}});
+    return first != logs_.end() && first->first.first == owner;
 }
 
 // ---- placing ----

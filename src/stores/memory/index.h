@@ -55,6 +55,47 @@ class Index {
     std::int64_t count(const Tally& tally, Time now) const;
     std::size_t trim(const TrimRequest& request, Time now);
 
+    // ---- for a store that keeps the records on disk as well (stores/sqlite) ----
+
+    /// A record as it was written; its body stays on disk.
+    struct Stored {
+        Header header;
+        Bytes outcome;
+        std::string history;
+        std::uint64_t made = 0;
+        Time bound_until;
+    };
+    SlotId restore(Stored&& stored);
+    /// It leaves memory, and nothing else happens to it.
+    void forget(SlotId id);
+    SlotId find(const Key& key) const;
+    Slot& slot(SlotId id) { return slots_[id]; }
+    const Slot& slot(SlotId id) const { return slots_[id]; }
+    Header header_of(const Slot& slot) const;
+    Record record_of(const Slot& slot) const { return {header_of(slot), slot.body, slot.outcome}; }
+    Catalogue::Found list_slots(const Filter& filter, std::string_view cursor, std::size_t limit,
+                                std::size_t budget) const {
+        return catalogue_.list(filter, tenants_.find(filter.tenant), cursor, limit, budget);
+    }
+    /// Tasks in the order in which they ended; some may be gone since.
+    std::size_t finished_in_memory() const { return finished_.size(); }
+    const Uuid& next_finished() const { return finished_.front().second; }
+    void pass_finished() { finished_.pop_front(); }
+    Feed& feed() { return feed_; }
+    Bindings& bindings() { return bindings_; }
+    Permits& permits() { return permits_; }
+    Catalogue& catalogue() { return catalogue_; }
+    const Catalogue& catalogue() const { return catalogue_; }
+    std::int64_t& counter(const std::string& name) { return counters_[name]; }
+    /// How many entries a log has; 0 for a log there is not.
+    std::size_t log_size(std::string_view log, const Uuid& owner) const;
+    bool has_logs(const Uuid& owner) const;
+    void restore_log_key(std::string_view log, const Uuid& owner, std::string_view key);
+    /// Logs keep their keys in memory, and not their bytes.
+    void leave_logs_on_disk() { keeps_log_bytes_ = false; }
+    /// No claim is minted an epoch below this one, whatever the clock says.
+    void set_epoch_floor(Time floor) { epoch_floor_ = floor; }
+
   private:
     struct Log {
         std::vector<LogEntry> entries;
@@ -79,9 +120,6 @@ class Index {
     bool erase_unless_bound(const Uuid& task, Time now);
     void erase_logs(const Uuid& owner);
 
-    SlotId find(const Key& key) const;
-    Header header_of(const Slot& slot) const;
-    Record record_of(const Slot& slot) const { return {header_of(slot), slot.body, slot.outcome}; }
     void write(SlotId id, Header& header);
     void set_timer(SlotId id, Time wake_at);
     /// Takes the slot out of catalogue, lane and timers, before it changes …
@@ -105,6 +143,8 @@ class Index {
     std::multimap<Time, Uuid> bound_;  ///< old enough to go, but for a binding that ends then
     Feed feed_;
     EpochRule epoch_rule_;
+    Time epoch_floor_;
+    bool keeps_log_bytes_ = true;
     std::size_t turn_ = 0;  ///< Which of its queues a claim asks first.
 };
 

@@ -38,7 +38,7 @@ Record Index::hand_out(SlotId id, const ClaimRequest& request, const ClaimQueue&
     const domain::Claim claim{
         .to = request.to,
         .worker = request.worker,
-        .epoch = epoch_rule_(h.epoch, now),
+        .epoch = epoch_rule_(h.epoch, std::max(now, epoch_floor_)),
         .lease = request.lease > Duration{0} ? request.lease
                  : h.lease > Duration{0}     ? h.lease
                                              : domain::kDefaultLease,

@@ -123,7 +123,7 @@ std::optional<Record> Index::load(const Key& key) const {
 
 Page Index::list(const Filter& filter, std::string_view cursor, std::size_t limit,
                  std::size_t budget) const {
-    auto found = catalogue_.list(filter, tenants_.find(filter.tenant), cursor, limit, budget);
+    auto found = list_slots(filter, cursor, limit, budget);
     for (const SlotId id : found.slots) {
         found.page.rows.push_back({header_of(slots_[id]), slots_[id].lane != nullptr});
     }

@@ -1,0 +1,75 @@
+#include "stores/sqlite/pipeline.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace holdfast::stores::sqlite {
+
+Pipeline::Pipeline(asio::any_io_executor executor, Parts parts)
+    : executor_(std::move(executor)), parts_(std::move(parts)) {}
+
+Pipeline::~Pipeline() {
+    *alive_ = false;
+    writer_.join();
+}
+
+void Pipeline::touch() {
+    if (std::exchange(touched_, true) || writing_) return;
+    // Posted: what is staged in the same breath goes into the same group.
+    asio::post(executor_, [this, alive = alive_] {
+        if (*alive && !writing_) start();
+    });
+}
+
+void Pipeline::start() {
+    if (!touched_ || broken_) return;
+    touched_ = false;
+    writing_ = true;
+    const std::uint64_t number = gathering_++;
+    auto group = std::make_shared<Group>(parts_.seal());
+    group->number = number;
+    auto work = asio::make_work_guard(executor_);
+    asio::post(writer_, [this, alive = alive_, number, group = std::move(group),
+                         work = std::move(work)]() mutable {
+        Tried<> written = parts_.write(*group);
+        group.reset();
+        asio::post(executor_, [this, alive = std::move(alive), number,
+                               written = std::move(written)]() mutable {
+            if (*alive) finish(number, std::move(written));
+        });
+    });
+}
+
+void Pipeline::finish(std::uint64_t group, Tried<> written) {
+    writing_ = false;
+    if (written) {
+        durable_ = group;
+        parts_.durable(group);
+        start();
+    } else {
+        broken_ = Error{Code::unavailable, "the disk failed: " + written.error().text, {}};
+        parts_.broken(*broken_);
+    }
+    while (!waiters_.empty() && (broken_ || waiters_.begin()->first <= durable_)) {
+        waiters_.begin()->second->cancel();
+        waiters_.erase(waiters_.begin());
+    }
+}
+
+Async<Result<>> Pipeline::wait(std::uint64_t group) {
+    if (group > durable_ && !broken_) {
+        if (group == gathering_) touch();
+        auto& waiter = waiters_[group];
+        if (!waiter)
+            waiter = std::make_shared<asio::steady_timer>(executor_,
+                                                          asio::steady_timer::time_point::max());
+        const auto timer = waiter;
+        co_await timer->async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    if (group <= durable_) co_return Result<>{};
+    if (broken_) co_return std::unexpected(*broken_);
+    co_return refuse(Code::unavailable, "nobody waits for the answer any more");
+}
+
+}  // namespace holdfast::stores::sqlite

@@ -1,0 +1,217 @@
+#include "stores/sqlite/reading.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace holdfast::stores::sqlite {
+namespace {
+
+constexpr const char* kFinishedColumns =
+    "number, made, id, family, state, attempt, tenant, fingerprint, finished_at, bound_until, "
+    "header, history, "
+    "outcome";
+
+FinishedRow finished_row(const Statement& s) {
+    return {.number = static_cast<std::uint64_t>(s.number(0)),
+            .made = static_cast<std::uint64_t>(s.number(1)),
+            .id = s.uuid(2),
+            .family = static_cast<std::uint32_t>(s.number(3)),
+            .state = static_cast<State>(s.number(4)),
+            .attempt = static_cast<std::uint32_t>(s.number(5)),
+            .tenant = static_cast<Names::Number>(s.number(6)),
+            .fingerprint = static_cast<std::uint64_t>(s.number(7)),
+            .finished_at = s.time(8),
+            .bound_until = s.time(9),
+            .header = std::string(s.blob(10)),
+            .history = std::string(s.blob(11)),
+            .outcome = Bytes(s.blob(12)),
+            .has_logs = false};
+}
+
+constexpr const char* column_of(FinishedQuery::By by) {
+    switch (by) {
+        case FinishedQuery::By::state:
+            return nullptr;
+        case FinishedQuery::By::family:
+            return "family";
+        case FinishedQuery::By::tenant:
+            return "tenant > 0 AND tenant";  // as the index says it
+        case FinishedQuery::By::fingerprint:
+            return "fingerprint <> 0 AND fingerprint";
+    }
+    std::unreachable();
+}
+
+}  // namespace
+
+Tried<> Reading::open(const std::string& path, const std::string& vfs) {
+    vfs_ = vfs;
+    if (auto opened = database_.open(path, Database::Mode::read, vfs); !opened) return opened;
+    // Checkpoints are the writer's: see trap "WAL-reset race" in docs/how-to/embedded-store.md.
+    return database_.execute(
+        "PRAGMA wal_autocheckpoint=0; PRAGMA query_only=1; PRAGMA cache_size=-8192");
+}
+
+Statement& Reading::statement(const std::string& sql) {
+    const auto found = statements_.find(sql);
+    if (found != statements_.end()) return found->second;
+    return statements_.emplace(sql, Statement(database_, sql)).first->second;
+}
+
+Tried<std::vector<std::optional<FinishedRow>>> Reading::finished(const std::vector<Uuid>& ids) {
+    std::vector<std::optional<FinishedRow>> rows(ids.size());
+    Statement& s =
+        statement(std::string("SELECT ") + kFinishedColumns + " FROM finished WHERE id=?");
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        s.bind(ids[i]);
+        if (s.row()) rows[i] = finished_row(s);
+        s.reset();
+    }
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return rows;
+}
+
+Tried<> Reading::walk(const FinishedQuery& query,
+                      const std::function<bool(const FinishedRow&)>& visit) {
+    struct Cursor {
+        Statement statement;
+        FinishedRow row;
+        bool step() {
+            if (!statement.row()) return false;
+            row = finished_row(statement);
+            return true;
+        }
+    };
+    const char* column = column_of(query.by);
+    const std::string sql = std::string("SELECT ") + kFinishedColumns + " FROM finished WHERE " +
+                            (column == nullptr ? "" : std::string(column) + "=?3 AND ") +
+                            "state=?1 AND made<?2 ORDER BY made DESC";
+    std::vector<Cursor> cursors;
+    for (const std::uint64_t value :
+         query.values.empty() ? std::vector<std::uint64_t>{0} : query.values) {
+        for (const State state : query.states) {
+            Cursor cursor{Statement(database_, sql), {}};
+            cursor.statement.bind(static_cast<std::int64_t>(state)).bind(query.top);
+            if (column != nullptr) cursor.statement.bind(value);
+            if (cursor.step()) cursors.push_back(std::move(cursor));
+        }
+    }
+    const auto newest = [](const Cursor* a, const Cursor* b) { return a->row.made < b->row.made; };
+    std::priority_queue<Cursor*, std::vector<Cursor*>, decltype(newest)> order(newest);
+    for (Cursor& cursor : cursors) order.push(&cursor);
+    while (!order.empty()) {
+        Cursor* cursor = order.top();
+        order.pop();
+        if (!visit(cursor->row)) break;
+        if (cursor->step()) order.push(cursor);
+    }
+    return database_.outcome();
+}
+
+Tried<std::vector<FinishedRow>> Reading::old(std::uint64_t from, Time before, Time now,
+                                             std::size_t limit) {
+    std::vector<FinishedRow> rows;
+    Statement& s = statement(
+        "SELECT number, made, id, family, state, fingerprint FROM finished "
+        "WHERE number>=? AND finished_at<? AND bound_until<=? ORDER BY number LIMIT ?");
+    s.bind(from).bind(before).bind(now).bind(limit);
+    while (s.row()) {
+        FinishedRow row;
+        row.number = static_cast<std::uint64_t>(s.number(0));
+        row.made = static_cast<std::uint64_t>(s.number(1));
+        row.id = s.uuid(2);
+        row.family = static_cast<std::uint32_t>(s.number(3));
+        row.state = static_cast<State>(s.number(4));
+        row.fingerprint = static_cast<std::uint64_t>(s.number(5));
+        rows.push_back(std::move(row));
+    }
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return rows;
+}
+
+Tried<std::vector<Bytes>> Reading::bodies(const std::vector<std::uint64_t>& made) {
+    std::vector<Bytes> bodies;
+    bodies.reserve(made.size());
+    Statement& s = statement("SELECT body FROM bodies WHERE made=?");
+    for (const std::uint64_t number : made) {
+        s.bind(number);
+        bodies.push_back(s.row() ? Bytes(s.blob(0)) : Bytes{});
+        s.reset();
+    }
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return bodies;
+}
+
+Tried<std::vector<LogEntry>> Reading::log(std::string_view log, const Uuid& owner, std::size_t skip,
+                                          std::size_t limit) {
+    std::vector<LogEntry> entries;
+    for (const char* table : {"logs", "finished_logs"}) {
+        Statement& s = statement(std::string("SELECT key, bytes FROM ") + table +
+                                 " WHERE owner=? AND log=? ORDER BY place LIMIT ? OFFSET ?");
+        s.bind(owner).bind(log);
+        s.bind(static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX)));
+        s.bind(static_cast<std::int64_t>(std::min<std::size_t>(skip, INT64_MAX)));
+        while (s.row()) entries.push_back({std::string(s.text(0)), Bytes(s.blob(1))});
+        if (!entries.empty()) break;  // a task's logs move as a whole
+    }
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return entries;
+}
+
+Tried<std::vector<LogRow>> Reading::log_keys(const Uuid& owner) {
+    std::vector<LogRow> rows;
+    Statement& s =
+        statement("SELECT log, place, key FROM finished_logs WHERE owner=? ORDER BY log, place");
+    s.bind(owner);
+    while (s.row())
+        rows.push_back({owner,
+                        std::string(s.text(0)),
+                        static_cast<std::uint64_t>(s.number(1)),
+                        std::string(s.text(2)),
+                        {}});
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return rows;
+}
+
+Tried<std::vector<FeedRow>> Reading::feed(std::uint64_t from, std::size_t events) {
+    std::vector<FeedRow> rows;
+    Statement& s = statement(
+        "SELECT first, count, at, events FROM feed "
+        "WHERE first >= coalesce((SELECT max(first) FROM feed WHERE first<=?1), 0) ORDER BY first");
+    s.bind(from);
+    std::size_t found = 0;
+    while (found <= events && s.row()) {
+        rows.push_back({static_cast<std::uint64_t>(s.number(0)),
+                        static_cast<std::uint64_t>(s.number(1)), s.time(2),
+                        std::string(s.blob(3))});
+        found += rows.size() == 1 ? 0 : rows.back().count;  // the first one may lie before `from`
+    }
+    s.reset();
+    if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
+    return rows;
+}
+
+Tried<> Reading::check() {
+    Statement s(database_, "PRAGMA integrity_check(10)");
+    std::string found;
+    while (s.row()) found += (found.empty() ? "" : "; ") + std::string(s.text(0));
+    if (auto read = database_.outcome(); !read) return read;
+    if (found == "ok") return {};
+    return std::unexpected(Trouble{Trouble::Kind::corrupt, "PRAGMA integrity_check: " + found});
+}
+
+Tried<> Reading::backup(const std::string& to) {
+    Database copy;
+    if (auto opened = copy.open(to, Database::Mode::write, vfs_); !opened) return opened;
+    sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", database_.handle(), "main");
+    if (backup == nullptr) {
+        copy.note(sqlite3_errcode(copy.handle()));
+        return copy.outcome();
+    }
+    const int rc = sqlite3_backup_step(backup, -1);  // one read transaction: a state that was
+    sqlite3_backup_finish(backup);
+    if (rc != SQLITE_DONE) copy.note(rc);
+    return copy.outcome();
+}
+
+}  // namespace holdfast::stores::sqlite

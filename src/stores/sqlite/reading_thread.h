@@ -1,0 +1,30 @@
+// Private to the embedded store: how its coroutines read on the reader's thread.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "stores/sqlite/journal.h"
+#include "stores/sqlite/sqlite_store.h"
+
+namespace holdfast::stores {
+
+template <class Read>
+auto SqliteStore::reading(Read read)
+    -> Async<Result<typename std::invoke_result_t<Read>::value_type>> {
+    using Value = typename std::invoke_result_t<Read>::value_type;
+    auto answer = co_await asio::co_spawn(
+        reader_.get_executor(),
+        [](Read& work) -> Async<std::optional<std::invoke_result_t<Read>>> {
+            co_return work();
+        }(read),
+        asio::use_awaitable);
+    if (!*answer) co_return sqlite::unavailable(answer->error());
+    if constexpr (std::is_void_v<Value>) {
+        co_return Result<>{};
+    } else {
+        co_return std::move(**answer);
+    }
+}
+
+}  // namespace holdfast::stores
