@@ -46,6 +46,10 @@ bool Promises::read(const Result<T>& answer) {
     return answer.has_value();
 }
 
+void Promises::expect(const Result<>& answer) {
+    read(answer);
+}
+
 // ---- hearing ----
 
 void Promises::hear(const Told& told) {

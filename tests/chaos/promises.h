@@ -30,6 +30,8 @@ class Promises {
     void hear(const Told& told);
     /// Looks at all that the store has, with nobody else at work. What is wrong stays in violation().
     Async<void> check(engine::Engine* engine);
+    /// Something else that had to go well.
+    void expect(const Result<>& answer);
 
     const std::optional<Violation>& violation() const { return violation_; }
     std::uint64_t heard() const { return heard_; }

@@ -1,0 +1,165 @@
+// Faults: the n-th operation of a kind fails, once or from then on.
+#include <cstdio>
+#include <map>
+
+#include "bad_disk.h"
+#include "commands.h"
+#include "life.h"
+
+namespace holdfast::chaos {
+namespace {
+
+constexpr std::array kOps{Op::write, Op::sync, Op::truncate, Op::open};
+constexpr std::array kTroubles{Trouble::io_error, Trouble::full, Trouble::interrupted};
+
+/// Enough for a checkpoint on the way: bodies are large, calls few.
+LoadOptions some_load(std::uint64_t seed, std::uint64_t life) {
+    return {.seed = seed, .life = life, .calls = 150, .largest_payload = 600'000};
+}
+
+struct Tale {
+    std::uint64_t faults = 0;
+    std::uint64_t told = 0;
+    std::uint64_t unnoticed = 0;  ///< It happened, and the store lived on.
+    std::map<std::string, std::uint64_t> said;
+};
+
+class Sweep {
+  public:
+    explicit Sweep(const Arguments& arguments) : arguments_(arguments), past_(arguments.seed) {
+        const BadDisk disk;
+        auto life = Life::open(options(disk), calendar_.next(), arguments.seed);
+        if (!life) {
+            past_.expect(std::unexpected(life.error()));
+            return;
+        }
+        (*life)->run(some_load(arguments.seed, 1), [&](const Told& told) { past_.hear(told); });
+        left_ = disk.seen();  // as a killed process leaves it: the next one begins with a recovery
+    }
+
+    /// How often a life does it, from the very first opening or from what the life before left.
+    std::uint64_t count(Op op) {
+        std::uint64_t most = 0;
+        for (const bool fresh : {true, false}) {
+            const BadDisk disk(fresh ? Media{} : left_);
+            Promises promises = fresh ? Promises(1) : past_;
+            live(disk, promises, some_load(arguments_.seed, 2));
+            most = std::max(most, disk.count(op));
+        }
+        return most;
+    }
+
+    /// What went wrong, if anything did.
+    std::optional<std::string> suffer(Fault fault) {
+        Rng rng(mix(arguments_.seed ^ fault.nth) ^ static_cast<std::uint64_t>(fault.op));
+        fault.lasting = rng.chance(0.5);
+        const bool fresh = rng.chance(0.3);
+        Promises promises = fresh ? Promises(rng()) : past_;
+        const std::uint64_t heard_before = promises.heard();
+        BadDisk disk(fresh ? Media{} : left_, rng());
+        disk.plan(fault);
+        const std::optional<std::string> said =
+            live(disk, promises, some_load(rng(), 2 + fault.nth));
+        if (!disk.has_struck()) return std::nullopt;
+        ++tale_.faults;
+        tale_.told += promises.heard() - heard_before;
+        if (said) {
+            ++tale_.said[*said];
+        } else {
+            ++tale_.unnoticed;
+        }
+        if (said && said->empty()) return "it gave up without a word";
+        if (promises.violation()) return promises.violation()->detail;
+        disk.cut();
+        for (Media media : {disk.seen(), disk.after_cut(rng)}) {
+            BadDisk next(std::move(media));
+            if (auto wrong = look(next, promises)) return wrong;
+        }
+        return std::nullopt;
+    }
+    const Promises& past() const { return past_; }
+    Tale& tale() { return tale_; }
+
+  private:
+    stores::SqliteOptions options(const BadDisk& disk) const {
+        stores::SqliteOptions options = small_store(scratch_.path());
+        options.vfs = disk.name();
+        options.ballast_bytes = 4096;  // so that there is something to give up
+        return options;
+    }
+
+    /// What the store said if it did not live to the end.
+    std::optional<std::string> live(const BadDisk& disk, Promises& promises, LoadOptions load) {
+        auto life = Life::open(options(disk), calendar_.next(), mix(load.seed ^ load.life));
+        if (!life) return life.error().detail;
+        (*life)->run(load, [&](const Told& told) { promises.hear(told); });
+        const Result<> closed = (*life)->close();
+        if ((*life)->broken()) return (*life)->broken()->detail;
+        if (!closed) return closed.error().detail;
+        return std::nullopt;
+    }
+
+    std::optional<std::string> look(const BadDisk& disk, Promises promises) {
+        auto life = Life::open(options(disk), calendar_.next(), 1);
+        if (!life) return "it does not open any more: " + life.error().detail;
+        (*life)->check(promises);
+        if (promises.violation()) return promises.violation()->detail;
+        return std::nullopt;
+    }
+
+    const Arguments& arguments_;
+    Scratch scratch_;
+    Calendar calendar_;
+    Promises past_;
+    Media left_;
+    Tale tale_;
+};
+
+bool sweep_disk(const Arguments& arguments) {
+    Sweep sweep(arguments);
+    std::optional<std::string> wrong;
+    if (sweep.past().violation()) wrong = sweep.past().violation()->detail;
+    std::string ends;
+    for (const Op op : kOps) {
+        const std::uint64_t end = sweep.count(op);
+        ends += (ends.empty() ? "" : ", ") + std::to_string(end) + " " + std::string(to_string(op));
+        // From the n that the seed gives, so that other seeds try others.
+        for (std::uint64_t n = 1 + arguments.seed % arguments.stride; n <= end;
+             n += arguments.stride) {
+            for (const Trouble trouble : kTroubles) {
+                if (!wrong) wrong = sweep.suffer({op, n, trouble, false});
+                if (!wrong) continue;
+                std::printf(
+                    "%s %llu fails with %s: %s\n  again: chaos sweep --stride %llu --seed %llu\n",
+                    std::string(to_string(op)).c_str(), static_cast<unsigned long long>(n),
+                    std::string(to_string(trouble)).c_str(), wrong->c_str(),
+                    static_cast<unsigned long long>(arguments.stride),
+                    static_cast<unsigned long long>(arguments.seed));
+                return false;
+            }
+        }
+    }
+    const Tale& tale = sweep.tale();
+    if (arguments.verbose) {
+        for (const auto& [text, times] : tale.said)
+            std::printf("  %6llu × %s\n", static_cast<unsigned long long>(times), text.c_str());
+    }
+    std::printf(
+        "%llu faults (a life has %s; stride %llu), %llu answers, %llu overcome, %zu messages, 0 "
+        "violations\n",
+        static_cast<unsigned long long>(tale.faults), ends.c_str(),
+        static_cast<unsigned long long>(arguments.stride),
+        static_cast<unsigned long long>(tale.told), static_cast<unsigned long long>(tale.unnoticed),
+        tale.said.size());
+    return true;
+}
+
+}  // namespace
+
+int sweep_faults(const Arguments& arguments) {
+    const bool swept = sweep_disk(arguments);
+    const bool filled = fill_real_disk(arguments.seed);
+    return swept && filled ? 0 : 1;
+}
+
+}  // namespace holdfast::chaos
