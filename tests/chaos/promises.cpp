@@ -278,8 +278,9 @@ void Promises::check_history(const domain::Header& h, const std::vector<domain::
         fail("I2", h.id.text() + " has two completions in its history");
     for (const Step& step : steps_[h.id]) {
         if (step.version > rows.size()) {
-            lost("I1", h.id.text() + " was at version " + std::to_string(step.version) +
-                           " and is at " + std::to_string(rows.size()));
+            lost("I1", h.id.text() + " was " + text(step.state) + " by " + text(step.event) +
+                           " at version " + std::to_string(step.version) + " and is " +
+                           text(h.state) + " at " + std::to_string(rows.size()));
             return;
         }
         const domain::Transition& row = rows[step.version - 1];

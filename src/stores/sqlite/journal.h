@@ -115,6 +115,8 @@ struct Group {
     Time bindings_before;                ///< Set: bindings that ended by then go.
     Time feed_before;                    ///< Set: feed rows older than this go …
     std::uint64_t feed_needed = 0;       ///< … but none from this event on.
+    std::uint64_t feed_next =
+        0;  ///< With feed_before: where its numbers go on, should no row be left.
 
     bool empty = true;
 };

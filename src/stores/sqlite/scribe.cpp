@@ -196,6 +196,7 @@ Group Scribe::seal() {
     bytes_ = 0;
     for (const memory::Feed::Cut& cut : index_.feed().cut())
         rows_.feed.push_back({cut.first, cut.count, cut.last_at, std::string(cut.bytes)});
+    rows_.feed_next = index_.feed().next();
     for (const auto& [key, changed] : counts_changed_)
         rows_.counts.push_back({key.first, key.second, counts_[key]});
     for (const auto& [key, changed] : failures_changed_)

@@ -68,10 +68,10 @@ struct SqliteJournal::Writing {
           delete_logs(db, "DELETE FROM logs WHERE owner=?"),
           delete_finished_logs(db, "DELETE FROM finished_logs WHERE owner=?"),
           feed(db, "INSERT INTO feed VALUES (?,?,?,?)"),
-          trim_feed(
-              db,  // the last row stays: it says where the numbers go on
-              "DELETE FROM feed WHERE first IN (SELECT first FROM feed ORDER BY first LIMIT 1000) "
-              "AND at < ?1 AND first + count <= ?2 AND first < (SELECT max(first) FROM feed)"),
+          trim_feed(db,
+                    "DELETE FROM feed WHERE first IN "
+                    "(SELECT first FROM feed ORDER BY first LIMIT 1000) "
+                    "AND at < ?1 AND first + count <= ?2"),
           binding(db, "INSERT OR REPLACE INTO bindings VALUES (?,?,?,?,?)"),
           trim_bindings(db, "DELETE FROM bindings WHERE expires_at <= ?"),
           unbind(db, "DELETE FROM bindings WHERE id = ?"),
@@ -262,7 +262,10 @@ void SqliteJournal::write(const Group& g) {
         w.meta.bind(std::string_view("epoch_ceiling")).bind(*g.epoch_ceiling).run();
     if (g.drift) w.meta.bind(std::string_view("drift")).bind(*g.drift).run();
     if (is_set(g.bindings_before)) w.trim_bindings.bind(g.bindings_before).run();
-    if (is_set(g.feed_before)) w.trim_feed.bind(g.feed_before).bind(g.feed_needed).run();
+    if (is_set(g.feed_before)) {
+        w.trim_feed.bind(g.feed_before).bind(g.feed_needed).run();
+        w.meta.bind(std::string_view("feed_next")).bind(g.feed_next).run();
+    }
 }
 
 Archive& SqliteJournal::archive() {
@@ -334,6 +337,8 @@ Result<> SqliteJournal::recover(Recovery& r) {
          [&](Statement& s) { last.feed = static_cast<std::uint64_t>(s.number(0)); });
     rows("SELECT name, value FROM meta", [&](Statement& s) {
         if (s.text(0) == "epoch_ceiling") last.epoch_ceiling = s.number(1);
+        if (s.text(0) == "feed_next")
+            last.feed = std::max(last.feed, static_cast<std::uint64_t>(s.number(1)) - 1);
         if (s.text(0) == "drift") last.drift = static_cast<std::uint64_t>(s.number(1));
     });
     r.last(last);
