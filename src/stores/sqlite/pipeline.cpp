@@ -5,9 +5,14 @@
 #include <boost/asio/use_awaitable.hpp>
 
 namespace holdfast::stores::sqlite {
+namespace {
+
+constexpr std::chrono::milliseconds kSoon{5};
+
+}  // namespace
 
 Pipeline::Pipeline(asio::any_io_executor executor, Parts parts)
-    : executor_(std::move(executor)), parts_(std::move(parts)) {}
+    : executor_(std::move(executor)), parts_(std::move(parts)), soon_(executor_) {}
 
 Pipeline::~Pipeline() {
     *alive_ = false;
@@ -22,10 +27,21 @@ void Pipeline::touch() {
     });
 }
 
+void Pipeline::touch_soon() {
+    if (touched_ || std::exchange(soon_runs_, true)) return;
+    soon_.expires_after(kSoon);
+    soon_.async_wait([this, alive = alive_](const boost::system::error_code& cancelled) {
+        if (cancelled || !*alive) return;
+        soon_runs_ = false;
+        touch();
+    });
+}
+
 void Pipeline::start() {
     if (!touched_ || broken_) return;
     touched_ = false;
     writing_ = true;
+    if (std::exchange(soon_runs_, false)) soon_.cancel();
     const std::uint64_t number = gathering_++;
     auto group = std::make_shared<Group>(parts_.seal());
     group->number = number;

@@ -41,6 +41,8 @@ class Pipeline {
 
     /// Something is staged: let it be written as soon as the writer is free.
     void touch();
+    /// The same, but nobody waits for it: a moment later, so that what follows can go with it.
+    void touch_soon();
     /// Returns when the group is durable, or fails when it will never be.
     Async<Result<>> wait(std::uint64_t group);
 
@@ -52,6 +54,8 @@ class Pipeline {
     Parts parts_;
     std::uint64_t gathering_ = 1;
     std::uint64_t durable_ = 0;
+    asio::steady_timer soon_;
+    bool soon_runs_ = false;
     bool touched_ = false;
     bool writing_ = false;
     std::optional<Error> broken_;

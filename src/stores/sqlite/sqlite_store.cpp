@@ -364,7 +364,7 @@ Async<Result<std::vector<Record>>> SqliteStore::claim(ClaimRequest request) {
     }
     if (!claimed.empty()) {
         shown_ = pipeline_->gathering();
-        pipeline_->touch();
+        pipeline_->touch_soon();
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
     CO_TRY_VOID(co_await fill_bodies(claimed, std::move(missing)));
