@@ -10,6 +10,7 @@ namespace holdfast::chaos {
 namespace {
 
 constexpr std::array kOps{Op::write, Op::sync, Op::truncate, Op::open};
+constexpr std::uint64_t kLeastPlaces = 20;
 constexpr std::array kTroubles{Trouble::io_error, Trouble::full, Trouble::interrupted};
 
 /// Enough for a checkpoint on the way: bodies are large, calls few.
@@ -20,7 +21,7 @@ LoadOptions some_load(std::uint64_t seed, std::uint64_t life) {
 struct Tale {
     std::uint64_t faults = 0;
     std::uint64_t told = 0;
-    std::uint64_t unnoticed = 0;  ///< It happened, and the store lived on.
+    std::map<std::string, std::uint64_t> overcome;  ///< It happened, and the store lived on.
     std::map<std::string, std::uint64_t> said;
 };
 
@@ -66,7 +67,9 @@ class Sweep {
         if (said) {
             ++tale_.said[*said];
         } else {
-            ++tale_.unnoticed;
+            ++tale_.overcome[std::string(to_string(fault.op)) + ' ' +
+                             std::string(to_string(fault.trouble)) +
+                             (fault.lasting ? " from then on" : " once")];
         }
         if (said && said->empty()) return "it gave up without a word";
         if (promises.violation()) return promises.violation()->detail;
@@ -123,9 +126,10 @@ bool sweep_disk(const Arguments& arguments) {
     for (const Op op : kOps) {
         const std::uint64_t end = sweep.count(op);
         ends += (ends.empty() ? "" : ", ") + std::to_string(end) + " " + std::string(to_string(op));
-        // From the n that the seed gives, so that other seeds try others.
-        for (std::uint64_t n = 1 + arguments.seed % arguments.stride; n <= end;
-             n += arguments.stride) {
+        // What happens rarely is tried more often; and each seed tries other places.
+        const std::uint64_t stride =
+            std::clamp<std::uint64_t>(end / kLeastPlaces, 1, arguments.stride);
+        for (std::uint64_t n = 1 + arguments.seed % stride; n <= end; n += stride) {
             for (const Trouble trouble : kTroubles) {
                 if (!wrong) wrong = sweep.suffer({op, n, trouble, false});
                 if (!wrong) continue;
@@ -143,13 +147,18 @@ bool sweep_disk(const Arguments& arguments) {
     if (arguments.verbose) {
         for (const auto& [text, times] : tale.said)
             std::printf("  %6llu × %s\n", static_cast<unsigned long long>(times), text.c_str());
+        for (const auto& [text, times] : tale.overcome)
+            std::printf("  %6llu × overcome: %s\n", static_cast<unsigned long long>(times),
+                        text.c_str());
     }
+    std::uint64_t overcome = 0;
+    for (const auto& [text, times] : tale.overcome) overcome += times;
     std::printf(
         "%llu faults (a life has %s; stride %llu), %llu answers, %llu overcome, %zu messages, 0 "
         "violations\n",
         static_cast<unsigned long long>(tale.faults), ends.c_str(),
         static_cast<unsigned long long>(arguments.stride),
-        static_cast<unsigned long long>(tale.told), static_cast<unsigned long long>(tale.unnoticed),
+        static_cast<unsigned long long>(tale.told), static_cast<unsigned long long>(overcome),
         tale.said.size());
     return true;
 }
