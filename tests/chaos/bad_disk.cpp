@@ -379,6 +379,11 @@ std::uint64_t BadDisk::changes() const {
     const std::scoped_lock lock(mutex_);
     return changes_;
 }
+bool BadDisk::is_safe(const std::string& path) const {
+    const std::scoped_lock lock(mutex_);
+    const auto file = platter_.find(path);
+    return !file || file->is_safe();
+}
 Media BadDisk::seen() const {
     const std::scoped_lock lock(mutex_);
     return platter_.seen();

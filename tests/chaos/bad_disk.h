@@ -69,6 +69,8 @@ class BadDisk {
     // ---- what happened ----
     std::uint64_t count(Op op) const;
     std::uint64_t changes() const;
+    /// Everything written to this file has been synced.
+    bool is_safe(const std::string& path) const;
     Media seen() const;
     Media after_cut(Rng& rng) const;
 

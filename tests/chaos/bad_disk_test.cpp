@@ -266,5 +266,17 @@ TEST(BadDisk, a_sync_that_failed_once_says_done_and_is_not) {
     EXPECT_GT(damaged, 0);
 }
 
+/// Why a store has to checkpoint by itself: an automatic checkpoint keeps its troubles to itself.
+TEST(BadDisk, sqlite_is_silent_about_an_automatic_checkpoint_that_failed) {
+    BadDisk disk;
+    Db db(disk);
+    ASSERT_EQ(db.run(settings("WAL", "FULL")), SQLITE_OK);
+    for (int n = 1; !disk.has_struck(); ++n) {
+        // A commit syncs once; the second sync from here is the checkpoint's.
+        disk.plan({Op::sync, disk.count(Op::sync) + 2, Trouble::io_error, false});
+        ASSERT_EQ(db.run(insert(n)), SQLITE_OK);
+    }
+}
+
 }  // namespace
 }  // namespace holdfast::chaos

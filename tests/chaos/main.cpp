@@ -2,6 +2,8 @@
 // chaos power --cuts N [--seed S] [--relaxed] power cuts; relaxed must be found to lose something
 // chaos sweep [--stride K] [--seed S]         the n-th write, sync, truncation or open fails; a full disk
 // --verbose                                   also says what stores said when they gave up
+#include <malloc.h>
+
 #include <charconv>
 #include <cstdio>
 #include <string_view>
@@ -71,5 +73,7 @@ int run(char** argv) {
 }  // namespace holdfast::chaos
 
 int main(int, char** argv) {
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);  // disks in memory are made and thrown away all the time
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     return holdfast::chaos::run(argv);
 }

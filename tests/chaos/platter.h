@@ -27,6 +27,7 @@ class File {
     explicit File(std::string bytes = {}) : seen_(std::move(bytes)), safe_(seen_) {}
 
     const std::string& seen() const { return seen_; }
+    bool is_safe() const { return unsafe_.empty(); }
     void write(std::size_t offset, std::string_view bytes);
     void truncate(std::size_t size);
     void sync();

@@ -9,12 +9,13 @@ namespace holdfast::chaos {
 namespace {
 
 constexpr std::uint64_t kLivesOfADisk = 5;
-constexpr std::uint64_t kCallsOfALife = 120;
+constexpr std::uint64_t kCallsOfALife = 70;
 
 struct Tale {
     std::uint64_t cuts = 0;
     std::uint64_t disks = 0;
     std::uint64_t while_opening = 0;
+    std::uint64_t in_a_checkpoint = 0;
     std::uint64_t told = 0;
     std::uint64_t losses = 0;
 };
@@ -29,16 +30,20 @@ class PowerTest {
         Promises promises(rng());
         Media media;
         ++tale_.disks;
-        std::uint64_t changes = 600;  // of a whole life, about
+        const bool heavy = rng.chance(0.3);  // so much is written that the WAL is checkpointed
+        std::uint64_t& changes = heavy ? heavy_changes_ : light_changes_;
         for (std::uint64_t life = 1; life <= kLivesOfADisk && tale_.cuts < arguments_.count;
              ++life) {
+            LoadOptions load{.seed = seed, .life = life, .calls = kCallsOfALife};
+            if (heavy) load.largest_payload = 500'000;
             BadDisk disk(std::move(media), rng());
             disk.cut_at(1 + rng.below(changes));
-            live(disk, {.seed = seed, .life = life, .calls = kCallsOfALife}, promises);
+            live(disk, load, promises);
             if (promises.violation()) return promises.violation();
-            if (!disk.is_cut()) changes = disk.changes();
+            changes = disk.is_cut() ? changes + 1 : disk.changes();
             disk.cut();
             ++tale_.cuts;
+            if (!disk.is_safe((scratch_.path() / "holdfast.db").string())) ++tale_.in_a_checkpoint;
             BadDisk next(disk.after_cut(rng), rng());
             if (auto wrong = look(next, promises, rng)) return wrong;
             media = next.after_cut(rng);
@@ -86,6 +91,9 @@ class PowerTest {
     Scratch scratch_;
     Calendar calendar_;
     Tale tale_;
+    // Of a whole life, about: the cuts are to come anywhere in it.
+    std::uint64_t light_changes_ = 600;
+    std::uint64_t heavy_changes_ = 3000;
 };
 
 }  // namespace
@@ -109,11 +117,14 @@ int cut_power(const Arguments& arguments) {
                               : tale.losses == 0
                                   ? "no loss found: the test has no teeth"
                                   : std::to_string(tale.losses) + " losses found, as they must be";
-    std::printf("%llu power cuts (%llu while opening) of %llu disks%s, %llu answers, %s\n",
-                static_cast<unsigned long long>(tale.cuts),
-                static_cast<unsigned long long>(tale.while_opening),
-                static_cast<unsigned long long>(tale.disks), arguments.relaxed ? ", relaxed" : "",
-                static_cast<unsigned long long>(tale.told), found.c_str());
+    std::printf(
+        "%llu power cuts (%llu while opening, %llu in a checkpoint) of %llu disks%s, %llu answers, "
+        "%s\n",
+        static_cast<unsigned long long>(tale.cuts),
+        static_cast<unsigned long long>(tale.while_opening),
+        static_cast<unsigned long long>(tale.in_a_checkpoint),
+        static_cast<unsigned long long>(tale.disks), arguments.relaxed ? ", relaxed" : "",
+        static_cast<unsigned long long>(tale.told), found.c_str());
     if (damaged) return 1;
     return arguments.relaxed == (tale.losses > 0) ? 0 : 1;
 }
