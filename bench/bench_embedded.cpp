@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "arguments.h"
 #include "lives.h"
@@ -37,6 +38,16 @@ double sync_p50_ms(const std::filesystem::path& dir) {
     close(fd);
     unlink(file.c_str());
     return median(times);
+}
+
+/// What this process wrote to files so far.
+double bytes_written() {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    double value = 0;
+    while (io >> name >> value && name != "wchar:") {
+    }
+    return value;
 }
 
 /// A store in a directory of its own, which goes with it.
@@ -120,8 +131,11 @@ void speeds(const Settings& s) {
         Bench bench(s);
         bench.open();
         bench.lives->with_keys = row.keys;
+        const double before = bytes_written();
         s.report(row.name, bench.lives_per_second(row.batch, s.lives / row.share, row.clients),
                  "lives/s");
+        s.report("  written per life",
+                 (bytes_written() - before) / static_cast<double>(s.lives / row.share), "bytes");
         if (row.batch != 256 || row.keys) continue;
         s.report("  submit of 256, p50", percentile(bench.lives->submits, 0.5), "ms");
         s.report("  submit of 256, p99", percentile(bench.lives->submits, 0.99), "ms");

@@ -184,6 +184,8 @@ class Journal {
     virtual ~Journal() = default;
     /// Durable when it returns. On the writer's thread.
     virtual Tried<> append(const Group& group) = 0;
+    /// What need not be done before the group's callers are told. After each append, on the same thread.
+    virtual Tried<> tidy() = 0;
     virtual Result<> recover(Recovery& recovery) = 0;
     virtual Archive& archive() = 0;
 };

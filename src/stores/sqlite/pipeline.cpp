@@ -48,25 +48,37 @@ void Pipeline::start() {
     auto work = asio::make_work_guard(executor_);
     asio::post(writer_, [this, alive = alive_, number, group = std::move(group),
                          work = std::move(work)]() mutable {
-        Tried<> written = parts_.write(*group);
+        const auto tell = [&](auto what) {
+            asio::post(executor_, [alive, what = std::move(what)] {
+                if (*alive) what();
+            });
+        };
+        Tried<> done = parts_.write(*group);
         group.reset();
-        asio::post(executor_, [this, alive = std::move(alive), number,
-                               written = std::move(written)]() mutable {
-            if (*alive) finish(number, std::move(written));
+        if (done) {
+            tell([this, number] { written(number); });
+            done = parts_.tidy();
+        }
+        tell([this, done] {
+            writing_ = false;
+            done ? start() : break_off(done.error());
         });
     });
 }
 
-void Pipeline::finish(std::uint64_t group, Tried<> written) {
-    writing_ = false;
-    if (written) {
-        durable_ = group;
-        parts_.durable(group);
-        start();
-    } else {
-        broken_ = Error{Code::unavailable, "the disk failed: " + written.error().text, {}};
-        parts_.broken(*broken_);
-    }
+void Pipeline::written(std::uint64_t group) {
+    durable_ = group;
+    parts_.durable(group);
+    wake();
+}
+
+void Pipeline::break_off(const Trouble& trouble) {
+    broken_ = Error{Code::unavailable, "the disk failed: " + trouble.text, {}};
+    parts_.broken(*broken_);
+    wake();
+}
+
+void Pipeline::wake() {
     while (!waiters_.empty() && (broken_ || waiters_.begin()->first <= durable_)) {
         waiters_.begin()->second->cancel();
         waiters_.erase(waiters_.begin());

@@ -25,6 +25,7 @@ class Pipeline {
     struct Parts {
         std::function<Group()> seal;                 ///< On the executor.
         std::function<Tried<>(const Group&)> write;  ///< On the writer's thread.
+        std::function<Tried<>()> tidy;               ///< Likewise, when those who waited were told.
         std::function<void(std::uint64_t group)>
             durable;                                     ///< On the executor, before waiters go on.
         std::function<void(const Error& error)> broken;  ///< On the executor, once.
@@ -48,7 +49,9 @@ class Pipeline {
 
   private:
     void start();
-    void finish(std::uint64_t group, Tried<> written);
+    void written(std::uint64_t group);
+    void break_off(const Trouble& trouble);
+    void wake();
 
     asio::any_io_executor executor_;
     Parts parts_;
@@ -57,7 +60,7 @@ class Pipeline {
     asio::steady_timer soon_;
     bool soon_runs_ = false;
     bool touched_ = false;
-    bool writing_ = false;
+    bool writing_ = false;  ///< The writer's thread is busy.
     std::optional<Error> broken_;
     std::map<std::uint64_t, std::shared_ptr<asio::steady_timer>>
         waiters_;  ///< One wait for all of a group.

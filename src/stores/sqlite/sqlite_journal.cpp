@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kApplicationId = 0x48667374;
 constexpr int kCheckpointPages = 1000;
 constexpr std::int64_t kLargestWalBytes = std::int64_t{64} << 20;
+constexpr int kLargestWalPages = kLargestWalBytes / 4096;
 
 std::int64_t of(State state) {
     return static_cast<std::int64_t>(state);
@@ -116,9 +117,15 @@ Result<> SqliteJournal::start() {
         std::string("PRAGMA journal_mode=WAL; PRAGMA synchronous=") +
         (options_.relaxed ? "NORMAL" : "FULL") +
         "; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit=" +
-        std::to_string(kLargestWalBytes) +
-        "; PRAGMA wal_autocheckpoint=" + std::to_string(kCheckpointPages);
+        std::to_string(kLargestWalBytes);
     if (auto set = database_.execute(setup); !set) return failed(set.error());
+    sqlite3_wal_hook(
+        database_.handle(),
+        [](void* pages, sqlite3*, const char*, int count) {
+            *static_cast<int*>(pages) = count;
+            return SQLITE_OK;
+        },
+        &wal_pages_);
     TRY_VOID(prepare_schema());
     writing_ = std::make_unique<Writing>(database_);
     if (auto prepared = database_.outcome(); !prepared) return failed(prepared.error());
@@ -173,6 +180,18 @@ Tried<> SqliteJournal::append(const Group& group) {
     auto done = database_.outcome();
     if (done) pass("after_sync");
     return done;
+}
+
+Tried<> SqliteJournal::tidy() {
+    if (wal_pages_ < kCheckpointPages) return {};
+    // Above the limit it waits for nobody either, but makes the file small again if no reader is in the way.
+    const int mode =
+        wal_pages_ < kLargestWalPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE;
+    pass("before_checkpoint");
+    const int rc =
+        sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, mode, &wal_pages_, nullptr);
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) database_.note(rc);
+    return database_.outcome();
 }
 
 void SqliteJournal::write(const Group& g) {

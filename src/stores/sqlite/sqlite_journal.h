@@ -27,6 +27,7 @@ class SqliteJournal final : public Journal {
     ~SqliteJournal() override;
 
     Tried<> append(const Group& group) override;
+    Tried<> tidy() override;
     Result<> recover(Recovery& recovery) override;
     Archive& archive() override;
 
@@ -41,6 +42,7 @@ class SqliteJournal final : public Journal {
     }
 
     JournalOptions options_;
+    int wal_pages_ = 0;
     Database database_;
     std::unique_ptr<Writing> writing_;
     std::unique_ptr<Reading> reading_;

@@ -172,6 +172,7 @@ Result<> SqliteStore::start() {
                                    written = journal_->append(group);
                                return written;
                            },
+                       .tidy = [this] { return journal_->tidy(); },
                        .durable = [this](std::uint64_t group) { group_is_durable(group); },
                        .broken = [this](const Error& error) { options_.on_broken(error); }});
     return {};
