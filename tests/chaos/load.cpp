@@ -109,8 +109,8 @@ bool Load::heard(const Attempt& a, Event event, const Result<engine::Done>& answ
     return true;
 }
 
-void Load::saw(const domain::Header& h) {
-    hear_({.what = What::seen, .id = h.id, .state = h.state, .version = h.version});
+void Load::saw(const Uuid& id, State state, std::uint64_t version) {
+    hear_({.what = What::seen, .id = id, .state = state, .version = version});
 }
 
 // ---- producers ----
@@ -332,17 +332,31 @@ Async<void> Load::spend() {
 
 /// What a reader saw must stay true as well.
 Async<void> Load::read() {
+    std::string place = "now";
     while (take()) {
         co_await breathe(some_time(rng_, 50ms));
         const auto id = some_task();
-        if (id && rng_.chance(0.7)) {
+        const std::uint64_t what = rng_.below(4);
+        if (what == 0 && id) {
             const auto record = co_await engine_.get(*id);
-            if (record) saw(record->header);
-            continue;
+            if (record) saw(*id, record->header.state, record->header.version);
+        } else if (what == 1 && id) {
+            const auto rows = co_await engine_.history(*id);
+            if (rows && !rows->empty()) saw(*id, rows->back().to, rows->size());
+        } else if (what == 2) {
+            const auto page = co_await engine_.list({}, {}, 10);
+            if (!page) continue;
+            for (const stores::ListRow& row : page->rows)
+                saw(row.header.id, row.header.state, row.header.version);
+        } else {
+            const auto page = co_await engine_.feed(place, 50);
+            if (!page) continue;
+            for (const domain::FeedEvent& event : page->events) {
+                if (event.subject.kind == domain::Kind::task)
+                    saw(event.subject.id, event.to, event.version);
+            }
+            place = page->next;
         }
-        const auto page = co_await engine_.list({}, {}, 10);
-        if (!page) continue;
-        for (const stores::ListRow& row : page->rows) saw(row.header);
     }
 }
 

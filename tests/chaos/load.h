@@ -67,7 +67,7 @@ class Load {
     Json some_result();
     bool heard(const Attempt& a, domain::Event event, const Result<engine::Done>& answer,
                std::string text = {});
-    void saw(const domain::Header& header);
+    void saw(const Uuid& id, domain::State state, std::uint64_t version);
     void remember(const Uuid& id);
     std::optional<Uuid> some_task();
 
