@@ -12,11 +12,15 @@ constexpr std::chrono::milliseconds kSoon{5};
 }  // namespace
 
 Pipeline::Pipeline(asio::any_io_executor executor, Parts parts)
-    : executor_(std::move(executor)), parts_(std::move(parts)), soon_(executor_) {}
+    : executor_(std::move(executor)), parts_(std::move(parts)), soon_(executor_) {
+    if (parts_.run) return;
+    writer_.emplace(1);
+    parts_.run = [this](std::function<void()> work) { asio::post(*writer_, std::move(work)); };
+}
 
 Pipeline::~Pipeline() {
     *alive_ = false;
-    writer_.join();
+    if (writer_) writer_->join();
 }
 
 void Pipeline::touch() {
@@ -46,24 +50,25 @@ void Pipeline::start() {
     auto group = std::make_shared<Group>(parts_.seal());
     group->number = number;
     auto work = asio::make_work_guard(executor_);
-    asio::post(writer_, [this, alive = alive_, number, group = std::move(group),
-                         work = std::move(work)]() mutable {
-        const auto tell = [&](auto what) {
-            asio::post(executor_, [alive, what = std::move(what)] {
-                if (*alive) what();
+    parts_.run(
+        [this, alive = alive_, number, group = std::move(group), work = std::move(work)]() mutable {
+            if (!*alive) return;
+            const auto tell = [&](auto what) {
+                asio::post(executor_, [alive, what = std::move(what)] {
+                    if (*alive) what();
+                });
+            };
+            Tried<> done = parts_.write(*group);
+            group.reset();
+            if (done) {
+                tell([this, number] { written(number); });
+                done = parts_.tidy();
+            }
+            tell([this, done] {
+                writing_ = false;
+                done ? start() : break_off(done.error());
             });
-        };
-        Tried<> done = parts_.write(*group);
-        group.reset();
-        if (done) {
-            tell([this, number] { written(number); });
-            done = parts_.tidy();
-        }
-        tell([this, done] {
-            writing_ = false;
-            done ? start() : break_off(done.error());
         });
-    });
 }
 
 void Pipeline::written(std::uint64_t group) {

@@ -5,6 +5,7 @@
 // One executor, which also owns the index; the writer's thread sees nothing but the sealed group.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -23,7 +24,9 @@ namespace holdfast::stores::sqlite {
 class Pipeline {
   public:
     struct Parts {
-        std::function<Group()> seal;                 ///< On the executor.
+        std::function<void(std::function<void()>)>
+            run;                      ///< Where writes are done; none: a thread of its own.
+        std::function<Group()> seal;  ///< On the executor.
         std::function<Tried<>(const Group&)> write;  ///< On the writer's thread.
         std::function<Tried<>()> tidy;               ///< Likewise, when those who waited were told.
         std::function<void(std::uint64_t group)>
@@ -64,8 +67,8 @@ class Pipeline {
     std::optional<Error> broken_;
     std::map<std::uint64_t, std::shared_ptr<asio::steady_timer>>
         waiters_;  ///< One wait for all of a group.
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    asio::thread_pool writer_{1};
+    std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
+    std::optional<asio::thread_pool> writer_;
 };
 
 }  // namespace holdfast::stores::sqlite

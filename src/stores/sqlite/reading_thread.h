@@ -13,12 +13,17 @@ template <class Read>
 auto SqliteStore::reading(Read read)
     -> Async<Result<typename std::invoke_result_t<Read>::value_type>> {
     using Value = typename std::invoke_result_t<Read>::value_type;
-    auto answer = co_await asio::co_spawn(
-        reader_.get_executor(),
-        [](Read& work) -> Async<std::optional<std::invoke_result_t<Read>>> {
-            co_return work();
-        }(read),
-        asio::use_awaitable);
+    std::optional<std::invoke_result_t<Read>> answer;
+    if (reader_) {
+        answer = co_await asio::co_spawn(
+            reader_->get_executor(),
+            [](Read& work) -> Async<std::optional<std::invoke_result_t<Read>>> {
+                co_return work();
+            }(read),
+            asio::use_awaitable);
+    } else {
+        answer = read();
+    }
     if (!*answer) co_return sqlite::unavailable(answer->error());
     if constexpr (std::is_void_v<Value>) {
         co_return Result<>{};

@@ -124,13 +124,14 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options, Cl
 SqliteStore::SqliteStore(SqliteOptions options, Clock& clock, asio::any_io_executor executor)
     : options_(std::move(options)), clock_(clock), executor_(std::move(executor)) {
     if (!options_.on_broken) options_.on_broken = end_process;
+    if (!options_.disk) reader_.emplace(1);
     scribe_ = std::make_unique<sqlite::Scribe>(index_);
     index_.leave_logs_on_disk();
 }
 
 SqliteStore::~SqliteStore() {
     pipeline_.reset();
-    reader_.join();
+    if (reader_) reader_->join();
 }
 
 Result<> SqliteStore::start() {
@@ -159,6 +160,7 @@ Result<> SqliteStore::start() {
 
     pipeline_ = std::make_unique<sqlite::Pipeline>(
         executor_, sqlite::Pipeline::Parts{
+                       .run = options_.disk,
                        .seal =
                            [this] {
                                sealed_feed_ = index_.feed().next();

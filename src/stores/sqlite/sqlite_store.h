@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -51,6 +52,8 @@ struct SqliteOptions {
     std::string vfs;                          ///< A registered SQLite VFS; empty: the system's.
     /// A write or sync failed. By default: a message on stderr and exit code 70.
     std::function<void(const Error&)> on_broken;
+    /// For tests that own time: runs what is else done on the writer's thread; reads are then done at once.
+    std::function<void(std::function<void()>)> disk;
     /// For tests, on the writer's thread: before_write, before_sync, after_sync.
     std::function<void(std::string_view point)> failpoint;
 };
@@ -88,10 +91,8 @@ class SqliteStore final : public Store {
     Async<Result<Time>> clock() override;
     std::string_view durability() const override;
 
-    /// For tests that look without asking.
-    const memory::Index& index() const { return index_; }
-
   private:
+    friend class Peek;  ///< The simulation looks without asking.
     class Recall;
     struct Cached {
         memory::SlotId slot;
@@ -130,7 +131,7 @@ class SqliteStore final : public Store {
     std::unique_ptr<sqlite::Journal> journal_;
     std::unique_ptr<sqlite::Scribe> scribe_;
     std::unique_ptr<sqlite::Pipeline> pipeline_;
-    asio::thread_pool reader_{1};
+    std::optional<asio::thread_pool> reader_;
     std::deque<Cached> cached_;
     std::size_t cached_bytes_ = 0;
     std::uint64_t shown_ = 0;  ///< The last group with something that an answer may show.
