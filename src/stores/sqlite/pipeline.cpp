@@ -11,8 +11,8 @@ constexpr std::chrono::milliseconds kSoon{5};
 
 }  // namespace
 
-Pipeline::Pipeline(asio::any_io_executor executor, Parts parts)
-    : executor_(std::move(executor)), parts_(std::move(parts)), soon_(executor_) {
+Pipeline::Pipeline(asio::any_io_executor executor, Clock& clock, Parts parts)
+    : executor_(std::move(executor)), clock_(clock), parts_(std::move(parts)), soon_(executor_) {
     if (parts_.run) return;
     writer_.emplace(1);
     parts_.run = [this](std::function<void()> work) { asio::post(*writer_, std::move(work)); };
@@ -20,6 +20,7 @@ Pipeline::Pipeline(asio::any_io_executor executor, Parts parts)
 
 Pipeline::~Pipeline() {
     *alive_ = false;
+    clock_.disarm(soon_);
     if (writer_) writer_->join();
 }
 
@@ -33,9 +34,9 @@ void Pipeline::touch() {
 
 void Pipeline::touch_soon() {
     if (touched_ || std::exchange(soon_runs_, true)) return;
-    soon_.expires_after(kSoon);
-    soon_.async_wait([this, alive = alive_](const boost::system::error_code& cancelled) {
-        if (cancelled || !*alive) return;
+    clock_.arm(soon_, clock_.now() + kSoon);
+    soon_.async_wait([this, alive = alive_, number = ++soon_number_](const auto&) {
+        if (!*alive || number != soon_number_) return;
         soon_runs_ = false;
         touch();
     });
@@ -45,7 +46,11 @@ void Pipeline::start() {
     if (!touched_ || broken_) return;
     touched_ = false;
     writing_ = true;
-    if (std::exchange(soon_runs_, false)) soon_.cancel();
+    if (std::exchange(soon_runs_, false)) {
+        ++soon_number_;
+        clock_.disarm(soon_);
+        soon_.cancel();
+    }
     const std::uint64_t number = gathering_++;
     auto group = std::make_shared<Group>(parts_.seal());
     group->number = number;

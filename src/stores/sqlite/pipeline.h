@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/async.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "stores/sqlite/journal.h"
 
@@ -33,7 +34,7 @@ class Pipeline {
             durable;                                     ///< On the executor, before waiters go on.
         std::function<void(const Error& error)> broken;  ///< On the executor, once.
     };
-    Pipeline(asio::any_io_executor executor, Parts parts);
+    Pipeline(asio::any_io_executor executor, Clock& clock, Parts parts);
     /// Waits for a write that is under way; nobody may be waiting any more.
     ~Pipeline();
 
@@ -57,11 +58,13 @@ class Pipeline {
     void wake();
 
     asio::any_io_executor executor_;
+    Clock& clock_;
     Parts parts_;
     std::uint64_t gathering_ = 1;
     std::uint64_t durable_ = 0;
     asio::steady_timer soon_;
     bool soon_runs_ = false;
+    std::uint64_t soon_number_ = 0;  ///< Tells a wait that was called off.
     bool touched_ = false;
     bool writing_ = false;  ///< The writer's thread is busy.
     std::optional<Error> broken_;

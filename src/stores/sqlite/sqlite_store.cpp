@@ -159,24 +159,25 @@ Result<> SqliteStore::start() {
     index_.feed().saved_until(index_.feed().next(), kFeedBytes);
 
     pipeline_ = std::make_unique<sqlite::Pipeline>(
-        executor_, sqlite::Pipeline::Parts{
-                       .run = options_.disk,
-                       .seal =
-                           [this] {
-                               sealed_feed_ = index_.feed().next();
-                               return scribe_->seal();
-                           },
-                       .write =
-                           [this](const Group& group) {
-                               Tried<> written = journal_->append(group);
-                               if (!written && written.error().kind == Trouble::Kind::full &&
-                                   directory_->drop_ballast())
-                                   written = journal_->append(group);
-                               return written;
-                           },
-                       .tidy = [this] { return journal_->tidy(); },
-                       .durable = [this](std::uint64_t group) { group_is_durable(group); },
-                       .broken = [this](const Error& error) { options_.on_broken(error); }});
+        executor_, clock_,
+        sqlite::Pipeline::Parts{
+            .run = options_.disk,
+            .seal =
+                [this] {
+                    sealed_feed_ = index_.feed().next();
+                    return scribe_->seal();
+                },
+            .write =
+                [this](const Group& group) {
+                    Tried<> written = journal_->append(group);
+                    if (!written && written.error().kind == Trouble::Kind::full &&
+                        directory_->drop_ballast())
+                        written = journal_->append(group);
+                    return written;
+                },
+            .tidy = [this] { return journal_->tidy(); },
+            .durable = [this](std::uint64_t group) { group_is_durable(group); },
+            .broken = [this](const Error& error) { options_.on_broken(error); }});
     return {};
 }
 
