@@ -114,14 +114,28 @@ void Scribe::trim_feed(Time before, std::uint64_t needed) {
     rows_.feed_needed = needed;
 }
 
+void Scribe::count(Finished& finished, const Counted& counted, std::int64_t by) {
+    finished.families[{counted.family, counted.state}] += by;
+    if (counted.fingerprint != 0) finished.failures[{counted.fingerprint, counted.state}] += by;
+}
+
 void Scribe::count(const Counted& counted, std::int64_t by) {
-    const std::pair family{counted.family, counted.state};
-    counts_[family] += by;
-    counts_changed_[family] = true;
-    if (counted.fingerprint == 0) return;
-    const std::pair failure{counted.fingerprint, counted.state};
-    failures_[failure] += by;
-    failures_changed_[failure] = true;
+    count(finished_, counted, by);
+    count(finished_changed_, counted, by);
+}
+
+Scribe::Finished Scribe::count_finished() {
+    Finished now = finished_;
+    boost::unordered_flat_set<SlotId> seen;
+    for (const SlotId id : dirty_) {
+        const Slot& slot = index_.slot(id);
+        if (!slot.in_use() || !slot.disk.staged || !seen.insert(id).second) continue;
+        if (slot.disk.row == OnDisk::Row::finished) count(now, in_memory_.at(slot.id), -1);
+        if (is_finished(slot))
+            count(now, {0, family_of(slot), slot.extras ? slot.extras->fingerprint : 0, slot.state},
+                  +1);
+    }
+    return now;
 }
 
 std::uint32_t Scribe::family_of(const Slot& slot) {
@@ -197,12 +211,11 @@ Group Scribe::seal() {
     for (const memory::Feed::Cut& cut : index_.feed().cut())
         rows_.feed.push_back({cut.first, cut.count, cut.last_at, std::string(cut.bytes)});
     rows_.feed_next = index_.feed().next();
-    for (const auto& [key, changed] : counts_changed_)
-        rows_.counts.push_back({key.first, key.second, counts_[key]});
-    for (const auto& [key, changed] : failures_changed_)
-        rows_.failures.push_back({key.first, key.second, failures_[key]});
-    counts_changed_.clear();
-    failures_changed_.clear();
+    for (const auto& [key, changed] : finished_changed_.families)
+        rows_.counts.push_back({key.first, key.second, finished_.families[key]});
+    for (const auto& [key, changed] : finished_changed_.failures)
+        rows_.failures.push_back({key.first, key.second, finished_.failures[key]});
+    finished_changed_ = {};
     rows_.names = names_.take_fresh();
     rows_.families = families_.take_fresh();
     return std::exchange(rows_, {});

@@ -42,7 +42,15 @@ class Scribe {
     /// About how much waits to be sealed.
     std::size_t bytes() const { return bytes_; }
 
-    // ---- finished tasks that are in memory, too ----
+    // ---- finished tasks ----
+
+    /// How many of each sort: by family or fingerprint, and state.
+    using Counts = std::map<std::pair<std::uint64_t, State>, std::int64_t>;
+    struct Finished {
+        Counts families, failures;
+    };
+    /// Now, with those that are not sealed yet.
+    Finished count_finished();
 
     /// Brings a finished task back into the index. False: its row is damaged.
     bool restore(const FinishedRow& row, const std::vector<LogRow>& log_keys);
@@ -51,17 +59,15 @@ class Scribe {
 
     // ---- recovery ----
 
-    void recovered_count(const CountRow& row) { counts_[{row.what, row.state}] = row.count; }
-    void recovered_failure(const CountRow& row) { failures_[{row.what, row.state}] = row.count; }
+    void recovered_count(const CountRow& row) {
+        finished_.families[{row.what, row.state}] = row.count;
+    }
+    void recovered_failure(const CountRow& row) {
+        finished_.failures[{row.what, row.state}] = row.count;
+    }
     void last(const Recovery::Last& last);
     Names& names() { return names_; }
     Families& families() { return families_; }
-    const std::map<std::pair<std::uint64_t, State>, std::int64_t>& counts() const {
-        return counts_;
-    }
-    const std::map<std::pair<std::uint64_t, State>, std::int64_t>& failures() const {
-        return failures_;
-    }
     std::uint64_t drift() const { return drift_; }
 
   private:
@@ -70,8 +76,8 @@ class Scribe {
         std::uint64_t number = 0, family = 0, fingerprint = 0;
         State state{};
     };
-    using Counts = std::map<std::pair<std::uint64_t, State>, std::int64_t>;
 
+    static void count(Finished& finished, const Counted& counted, std::int64_t by);
     void count(const Counted& counted, std::int64_t by);
     void write_live(memory::Slot& slot);
     void write_finished(memory::Slot& slot);
@@ -86,9 +92,9 @@ class Scribe {
     std::uint64_t last_finished_ = 0;
     std::uint64_t drift_ = 0;
     boost::unordered_flat_map<Uuid, Counted, UuidHash>
-        in_memory_;  ///< Finished tasks that the index has.
-    Counts counts_, failures_;
-    std::map<std::pair<std::uint64_t, State>, bool> counts_changed_, failures_changed_;
+        in_memory_;              ///< Finished tasks that the index has.
+    Finished finished_;          ///< As it was last sealed, with what changed since in …
+    Finished finished_changed_;  ///< … whose values do not matter.
 };
 
 }  // namespace holdfast::stores::sqlite

@@ -122,6 +122,7 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
             if (!rows[i]) {  // it was never there, or it came into memory meanwhile
                 if (const SlotId id = index_.find(keys[absent[i]]); id != kNoSlot) {
                     const Slot& slot = index_.slot(id);
+                    needed = std::max(needed, slot.disk.group);
                     note_missing(slot, records.size(), missing);
                     records.push_back(index_.record_of(slot));
                     places.push_back(absent[i]);
@@ -138,6 +139,7 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
             places.push_back(absent[i]);
         }
     }
+    CO_TRY_VOID(co_await pipeline_->wait(needed));
     CO_TRY_VOID(co_await fill_bodies(records, std::move(missing)));
     for (std::size_t i = 0; i < records.size(); ++i) answer[places[i]] = std::move(records[i]);
     co_return answer;
@@ -153,7 +155,9 @@ Async<Result<std::vector<domain::Transition>>> SqliteStore::history(Key key) {
     if (key.kind != domain::Kind::task || !may_be_on_disk(key.id))
         co_return std::vector<domain::Transition>{};
     CO_TRY(const auto rows, co_await find_finished({key.id}));
-    co_return rows[0] ? domain::unpack_history(rows[0]->history) : index_.history(key);
+    if (rows[0]) co_return domain::unpack_history(rows[0]->history);
+    if (index_.find(key) == kNoSlot) co_return std::vector<domain::Transition>{};
+    co_return co_await history(key);  // it came into memory meanwhile
 }
 
 Async<Result<std::vector<LogEntry>>> SqliteStore::log(std::string log, Uuid owner, std::size_t skip,
@@ -173,15 +177,16 @@ Async<Result<std::vector<std::int64_t>>> SqliteStore::count(std::vector<Tally> t
 }
 
 Async<Result<Stats>> SqliteStore::stats() {
-    CO_TRY_VOID(co_await pipeline_->wait(shown_));
     Stats stats = index_.stats();
+    const auto finished = scribe_->count_finished();
+    CO_TRY_VOID(co_await pipeline_->wait(shown_));
     std::map<std::pair<std::string, std::string>, QueueCounts> queues;
     for (QueueCounts& counts : stats.queues) {
         for (const State state : wanted_states({}, true))
             counts.by_state[static_cast<std::size_t>(state)] = 0;
         queues[{counts.queue, counts.type}] = std::move(counts);
     }
-    for (const auto& [key, count] : scribe_->counts()) {
+    for (const auto& [key, count] : finished.families) {
         const sqlite::FamilyRow& family =
             scribe_->families().row(static_cast<std::uint32_t>(key.first));
         QueueCounts& counts = queues[{family.queue, family.type}];
@@ -195,7 +200,7 @@ Async<Result<Stats>> SqliteStore::stats() {
             counts.by_state[static_cast<std::size_t>(state)] = 0;
         failures[counts.fingerprint] = counts;
     }
-    for (const auto& [key, count] : scribe_->failures()) {
+    for (const auto& [key, count] : finished.failures) {
         FailureCounts& counts = failures[key.first];
         counts.fingerprint = key.first;
         counts.by_state[static_cast<std::size_t>(key.second)] += static_cast<std::uint64_t>(count);
@@ -292,7 +297,6 @@ Async<Result<SqliteStore::FinishedPage>> SqliteStore::list_finished(Filter filte
 
 Async<Result<Page>> SqliteStore::list(Filter filter, std::string cursor, std::size_t limit,
                                       std::size_t budget) {
-    CO_TRY_VOID(co_await pipeline_->wait(shown_));
     struct Found {
         std::uint64_t made;
         ListRow row;
@@ -317,6 +321,8 @@ Async<Result<Page>> SqliteStore::list(Filter filter, std::string cursor, std::si
             page.scanned = slots.page.scanned;
             floor = memory::Feed::number_of(slots.page.next);
         }
+        // The look into memory must be durable before it is shown, and what had ended by then be on disk.
+        CO_TRY_VOID(co_await pipeline_->wait(shown_));
         const std::uint64_t top = cursor.empty() ? INT64_MAX : memory::Feed::number_of(cursor);
         CO_TRY(const FinishedPage finished,
                co_await list_finished(filter, top, limit, budget - page.scanned));
