@@ -216,6 +216,9 @@ Group Scribe::seal() {
     for (const auto& [key, changed] : finished_changed_.failures)
         rows_.failures.push_back({key.first, key.second, finished_.failures[key]});
     finished_changed_ = {};
+    const auto is_zero = [](const auto& entry) { return entry.second == 0; };
+    std::erase_if(finished_.families, is_zero);
+    std::erase_if(finished_.failures, is_zero);
     rows_.names = names_.take_fresh();
     rows_.families = families_.take_fresh();
     return std::exchange(rows_, {});

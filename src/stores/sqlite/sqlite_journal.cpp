@@ -81,12 +81,14 @@ struct SqliteJournal::Writing {
           counter(db, "INSERT OR REPLACE INTO counters VALUES (?,?)"),
           count(db, "INSERT OR REPLACE INTO finished_counts VALUES (?,?,?)"),
           failure(db, "INSERT OR REPLACE INTO finished_failures VALUES (?,?,?)"),
+          no_count(db, "DELETE FROM finished_counts WHERE family=? AND state=?"),
+          no_failure(db, "DELETE FROM finished_failures WHERE fingerprint=? AND state=?"),
           meta(db, "INSERT OR REPLACE INTO meta VALUES (?,?)") {}
 
     Statement begin, commit, rollback, name, family, insert_live, update_live, delete_live,
         insert_finished, delete_finished, body, delete_body, log, finish_logs, revive_logs,
         delete_logs, delete_finished_logs, feed, trim_feed, binding, trim_bindings, unbind, acquire,
-        release, counter, count, failure, meta;
+        release, counter, count, failure, no_count, no_failure, meta;
 };
 
 SqliteJournal::SqliteJournal(JournalOptions options) : options_(std::move(options)) {}
@@ -274,9 +276,15 @@ void SqliteJournal::write(const Group& g) {
     }
     for (const auto& [name, value] : g.counters)
         w.counter.bind(std::string_view(name)).bind(value).run();
-    for (const CountRow& c : g.counts) w.count.bind(c.what).bind(of(c.state)).bind(c.count).run();
-    for (const CountRow& c : g.failures)
-        w.failure.bind(c.what).bind(of(c.state)).bind(c.count).run();
+    const auto keep = [](const CountRow& c, Statement& some, Statement& none) {
+        if (c.count == 0) {
+            none.bind(c.what).bind(of(c.state)).run();
+        } else {
+            some.bind(c.what).bind(of(c.state)).bind(c.count).run();
+        }
+    };
+    for (const CountRow& c : g.counts) keep(c, w.count, w.no_count);
+    for (const CountRow& c : g.failures) keep(c, w.failure, w.no_failure);
     if (g.epoch_ceiling)
         w.meta.bind(std::string_view("epoch_ceiling")).bind(*g.epoch_ceiling).run();
     if (g.drift) w.meta.bind(std::string_view("drift")).bind(*g.drift).run();
