@@ -336,9 +336,11 @@ BadDisk::Fate BadDisk::meet(Op op, bool is_change) {
     std::unreachable();
 }
 
-bool BadDisk::has_room(const Handle& handle, std::size_t end) const {
+bool BadDisk::has_room(const Handle& handle, std::size_t end) {
     const std::size_t size = handle.file->seen().size();
-    return end <= size || platter_.bytes() + (end - size) <= limit_;
+    const bool fits = end <= size || platter_.bytes() + (end - size) <= limit_;
+    if (!fits && !cut_) struck_ = true;
+    return fits;
 }
 
 void BadDisk::cut_at(std::uint64_t nth_change) {

@@ -62,7 +62,7 @@ class BadDisk {
     void cut();
     bool is_cut() const;
     void plan(Fault fault);
-    bool has_struck() const;  ///< The planned fault happened.
+    bool has_struck() const;  ///< The planned fault happened, or there was no room.
     void heal();
     void limit_to(std::uint64_t bytes);
 
@@ -80,7 +80,7 @@ class BadDisk {
     class Vfs;
     enum class Fate : std::uint8_t { good, over, dying, io_error, full, interrupted };
     Fate meet(Op op, bool is_change);
-    bool has_room(const Handle& handle, std::size_t end) const;
+    bool has_room(const Handle& handle, std::size_t end);
 
     mutable std::mutex mutex_;
     std::string name_;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 
 namespace holdfast::chaos {
@@ -78,6 +79,17 @@ Scratch::Scratch() {
     std::string name = (std::filesystem::temp_directory_path() / "holdfast-chaos-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     path_ = name;
+}
+
+std::string Scratch::keep(const Media& media) {
+    kept_ = true;
+    const std::filesystem::path folder = path_ / "kept";
+    std::filesystem::create_directory(folder);
+    for (const auto& [path, bytes] : media) {
+        std::ofstream file(folder / std::filesystem::path(path).filename(), std::ios::binary);
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+    return "; the disk is kept in " + folder.string();
 }
 
 Scratch::~Scratch() {

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "fast_clock.h"
 #include "load.h"
+#include "platter.h"
 #include "promises.h"
 #include "stores/sqlite/sqlite_store.h"
 
@@ -82,6 +83,8 @@ class Scratch {
 
     const std::filesystem::path& path() const { return path_; }
     void keep() { kept_ = true; }
+    /// Writes the files of a disk in memory here, and says where.
+    std::string keep(const Media& media);
 
   private:
     std::filesystem::path path_;

@@ -44,8 +44,12 @@ class PowerTest {
             disk.cut();
             ++tale_.cuts;
             if (!disk.is_safe((scratch_.path() / "holdfast.db").string())) ++tale_.in_a_checkpoint;
-            BadDisk next(disk.after_cut(rng), rng());
-            if (auto wrong = look(next, promises, rng)) return wrong;
+            const Media left = disk.after_cut(rng);
+            const BadDisk next(left, rng());
+            if (auto wrong = look(next, promises, rng)) {
+                if (!arguments_.relaxed) wrong->detail += scratch_.keep(left);
+                return wrong;
+            }
             media = next.after_cut(rng);
         }
         tale_.told += promises.heard();

@@ -27,8 +27,6 @@ bool is_told_as(Event asked, Event row) {
            (asked == Event::cancelled && row == Event::cancel_requested);
 }
 
-using ByState = std::array<std::uint64_t, domain::kStates>;
-
 }  // namespace
 
 void Promises::fail(const std::string& invariant, const std::string& detail) {
@@ -193,16 +191,23 @@ Async<void> Promises::check_counts(engine::Engine* engine, const Rows* rows) {
         ++expected[{h.queue, h.type}][static_cast<std::size_t>(h.state)];
         if (h.fingerprint != 0) ++failures[h.fingerprint][static_cast<std::size_t>(h.state)];
     }
-    for (const stores::QueueCounts& c : stats->queues) {
-        if (std::ranges::count(c.by_state, 0U) != domain::kStates)
-            counted[{c.queue, c.type}] = c.by_state;
+    for (const stores::QueueCounts& c : stats->queues) counted[{c.queue, c.type}] = c.by_state;
+    for (const stores::FailureCounts& c : stats->failures)
+        counted_failures[c.fingerprint] = c.by_state;
+    for (const auto& [family, by_state] : expected) counted.try_emplace(family);
+    for (const auto& [family, by_state] : counted)
+        compare(family.first + '/' + family.second, by_state, expected[family]);
+    for (const auto& [print, by_state] : failures) counted_failures.try_emplace(print);
+    for (const auto& [print, by_state] : counted_failures)
+        compare("failure " + std::to_string(print), by_state, failures[print]);
+}
+
+void Promises::compare(const std::string& what, const ByState& counted, const ByState& there) {
+    for (std::size_t i = 0; i < domain::kStates; ++i) {
+        if (counted[i] == there[i]) continue;
+        fail("P11", what + " counts " + std::to_string(counted[i]) + " as " +
+                        text(static_cast<State>(i)) + " and has " + std::to_string(there[i]));
     }
-    for (const stores::FailureCounts& c : stats->failures) {
-        if (std::ranges::count(c.by_state, 0U) != domain::kStates)
-            counted_failures[c.fingerprint] = c.by_state;
-    }
-    if (counted != expected) fail("P11", "the counts by queue, type and state are not the tasks'");
-    if (counted_failures != failures) fail("P11", "the counts by failure are not the tasks'");
 }
 
 Async<void> Promises::check_permits(engine::Engine* engine, const Rows* rows) {

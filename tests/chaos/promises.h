@@ -1,6 +1,7 @@
 // What clients were told over all lives of a store, and whether the store agrees.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,6 +46,7 @@ class Promises {
         std::uint64_t version;
     };
     using Rows = std::vector<stores::ListRow>;
+    using ByState = std::array<std::uint64_t, domain::kStates>;
     using Entries = std::vector<stores::LogEntry>;
 
     void hear_claim(const Told& told);
@@ -59,6 +61,7 @@ class Promises {
     void check_place(const stores::ListRow& row);
     void check_existence(const Rows& rows);
     Async<void> check_counts(engine::Engine* engine, const Rows* rows);
+    void compare(const std::string& what, const ByState& counted, const ByState& there);
     Async<void> check_permits(engine::Engine* engine, const Rows* rows);
     Async<void> check_task(engine::Engine* engine, domain::Header header);
     void check_record(const domain::Record& record);

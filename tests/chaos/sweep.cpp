@@ -1,4 +1,4 @@
-// Faults: the n-th operation of a kind fails, once or from then on.
+// Faults: the n-th operation of a kind fails, once or from then on; or there is no room for more.
 #include <cstdio>
 #include <map>
 
@@ -9,7 +9,7 @@
 namespace holdfast::chaos {
 namespace {
 
-constexpr std::array kOps{Op::write, Op::sync, Op::truncate, Op::open};
+constexpr std::array kOps{Op::write, Op::sync, Op::truncate, Op::open, Op::read, Op::remove};
 constexpr std::uint64_t kLeastPlaces = 20;
 constexpr std::array kTroubles{Trouble::io_error, Trouble::full, Trouble::interrupted};
 
@@ -44,54 +44,73 @@ class Sweep {
         left_ = disk.seen();  // as a killed process leaves it: the next one begins with a recovery
     }
 
-    /// How often a life does it, from the very first opening or from what the life before left.
-    std::uint64_t count(Op op) {
-        std::uint64_t most = 0;
+    /// How often a life does each, from the very first opening or from what the life before left; and how much room
+    /// it takes.
+    struct Size {
+        std::array<std::uint64_t, kOpNames.size()> ops{};
+        std::uint64_t bytes = 0;
+    };
+    Size measure() {
+        Size most;
         for (const bool fresh : {true, false}) {
             const BadDisk disk(fresh ? Media{} : left_);
             Promises promises = fresh ? Promises(1) : past_;
             live(disk, promises, some_load(arguments_.seed, 2));
-            most = std::max(most, disk.count(op));
+            for (const Op op : kOps) {
+                std::uint64_t& count = most.ops[static_cast<std::size_t>(op)];
+                count = std::max(count, disk.count(op));
+            }
+            for (const auto& [path, bytes] : disk.seen()) most.bytes += bytes.size();
         }
         return most;
     }
 
     /// What went wrong, if anything did.
     std::optional<std::string> suffer(Fault fault) {
-        Rng rng(mix(arguments_.seed ^ fault.nth) ^ static_cast<std::uint64_t>(fault.op));
+        Rng rng(hash64(to_string(fault.trouble), mix(arguments_.seed ^ fault.nth)) ^
+                static_cast<std::uint64_t>(fault.op));
         fault.lasting = rng.chance(0.5);
+        const std::string name = std::string(to_string(fault.op)) + ' ' +
+                                 std::string(to_string(fault.trouble)) +
+                                 (fault.lasting ? " from then on" : " once");
+        return endure(name, must_end(fault), rng, [&](BadDisk& disk) { disk.plan(fault); });
+    }
+    std::optional<std::string> run_out_of_room(std::uint64_t bytes) {
+        return endure("no room", false, Rng(mix(arguments_.seed ^ bytes)),
+                      [&](BadDisk& disk) { disk.limit_to(bytes); });
+    }
+    const Promises& past() const { return past_; }
+    Tale& tale() { return tale_; }
+
+  private:
+    std::optional<std::string> endure(const std::string& what, bool must_end, Rng rng,
+                                      const std::function<void(BadDisk&)>& curse) {
         const bool fresh = rng.chance(0.3);
         Promises promises = fresh ? Promises(rng()) : past_;
         const std::uint64_t heard_before = promises.heard();
         BadDisk disk(fresh ? Media{} : left_, rng());
-        disk.plan(fault);
+        curse(disk);
         const std::optional<std::string> said =
-            live(disk, promises, some_load(rng(), 2 + fault.nth));
+            live(disk, promises, some_load(rng(), 2 + rng.below(9)));
         if (!disk.has_struck()) return std::nullopt;
         ++tale_.faults;
         tale_.told += promises.heard() - heard_before;
         if (said) {
             ++tale_.said[*said];
         } else {
-            ++tale_.overcome[std::string(to_string(fault.op)) + ' ' +
-                             std::string(to_string(fault.trouble)) +
-                             (fault.lasting ? " from then on" : " once") +
-                             (ran_ ? "" : ", while closing")];
+            ++tale_.overcome[what + (ran_ ? "" : ", while closing")];
         }
         if (said && said->empty()) return "it gave up without a word";
-        if (!said && ran_ && must_end(fault)) return "the store passed over it and went on";
+        if (!said && ran_ && must_end) return "the store passed over it and went on";
         if (promises.violation()) return promises.violation()->detail;
         disk.cut();
-        for (Media media : {disk.seen(), disk.after_cut(rng)}) {
-            BadDisk next(std::move(media));
-            if (auto wrong = look(next, promises)) return wrong;
+        for (const Media& media : {disk.seen(), disk.after_cut(rng)}) {
+            const BadDisk next(media);
+            if (auto wrong = look(next, promises)) return *wrong + scratch_.keep(media);
         }
         return std::nullopt;
     }
-    const Promises& past() const { return past_; }
-    Tale& tale() { return tale_; }
 
-  private:
     stores::SqliteOptions options(const BadDisk& disk) const {
         stores::SqliteOptions options = small_store(scratch_.path());
         options.vfs = disk.name();
@@ -128,32 +147,41 @@ class Sweep {
     Tale tale_;
 };
 
-bool sweep_disk(const Arguments& arguments) {
-    Sweep sweep(arguments);
-    std::optional<std::string> wrong;
-    if (sweep.past().violation()) wrong = sweep.past().violation()->detail;
-    std::string ends;
-    for (const Op op : kOps) {
-        const std::uint64_t end = sweep.count(op);
-        ends += (ends.empty() ? "" : ", ") + std::to_string(end) + " " + std::string(to_string(op));
-        // What happens rarely is tried more often; and each seed tries other places.
-        const std::uint64_t stride =
-            std::clamp<std::uint64_t>(end / kLeastPlaces, 1, arguments.stride);
-        for (std::uint64_t n = 1 + arguments.seed % stride; n <= end; n += stride) {
-            for (const Trouble trouble : kTroubles) {
-                if (!wrong) wrong = sweep.suffer({op, n, trouble, false});
-                if (!wrong) continue;
-                std::printf(
-                    "%s %llu fails with %s: %s\n  again: chaos sweep --stride %llu --seed %llu\n",
-                    std::string(to_string(op)).c_str(), static_cast<unsigned long long>(n),
-                    std::string(to_string(trouble)).c_str(), wrong->c_str(),
-                    static_cast<unsigned long long>(arguments.stride),
-                    static_cast<unsigned long long>(arguments.seed));
-                return false;
-            }
+bool complain(const Arguments& arguments, const std::string& what, const std::string& wrong) {
+    std::printf("%s: %s\n  again: chaos sweep --stride %llu --seed %llu\n", what.c_str(),
+                wrong.c_str(), static_cast<unsigned long long>(arguments.stride),
+                static_cast<unsigned long long>(arguments.seed));
+    return false;
+}
+
+bool sweep_op(const Arguments& arguments, Sweep& sweep, Op op, std::uint64_t end) {
+    // What happens rarely is tried more often; and each seed tries other places.
+    const std::uint64_t stride = std::clamp<std::uint64_t>(end / kLeastPlaces, 1, arguments.stride);
+    for (std::uint64_t n = 1 + arguments.seed % stride; n <= end; n += stride) {
+        for (const Trouble trouble : kTroubles) {
+            const auto wrong = sweep.suffer({op, n, trouble, false});
+            if (wrong)
+                return complain(arguments,
+                                std::string(to_string(op)) + ' ' + std::to_string(n) +
+                                    " fails with " + std::string(to_string(trouble)),
+                                *wrong);
         }
     }
-    const Tale& tale = sweep.tale();
+    return true;
+}
+
+bool sweep_room(const Arguments& arguments, Sweep& sweep, std::uint64_t bytes) {
+    for (std::uint64_t part = 1; part <= kLeastPlaces; ++part) {
+        const std::uint64_t room = bytes * part / kLeastPlaces;
+        if (const auto wrong = sweep.run_out_of_room(room))
+            return complain(arguments, "a disk of " + std::to_string(room) + " bytes", *wrong);
+    }
+    return true;
+}
+
+void summarize(const Arguments& arguments, const Tale& tale, const std::string& ends) {
+    std::uint64_t overcome = 0;
+    for (const auto& [text, times] : tale.overcome) overcome += times;
     if (arguments.verbose) {
         for (const auto& [text, times] : tale.said)
             std::printf("  %6llu × %s\n", static_cast<unsigned long long>(times), text.c_str());
@@ -161,8 +189,6 @@ bool sweep_disk(const Arguments& arguments) {
             std::printf("  %6llu × overcome: %s\n", static_cast<unsigned long long>(times),
                         text.c_str());
     }
-    std::uint64_t overcome = 0;
-    for (const auto& [text, times] : tale.overcome) overcome += times;
     std::printf(
         "%llu faults (a life has %s; stride %llu), %llu answers, %llu overcome, %zu messages, 0 "
         "violations\n",
@@ -170,6 +196,21 @@ bool sweep_disk(const Arguments& arguments) {
         static_cast<unsigned long long>(arguments.stride),
         static_cast<unsigned long long>(tale.told), static_cast<unsigned long long>(overcome),
         tale.said.size());
+}
+
+bool sweep_disk(const Arguments& arguments) {
+    Sweep sweep(arguments);
+    const Sweep::Size size = sweep.measure();
+    if (sweep.past().violation())
+        return complain(arguments, "without a fault", sweep.past().violation()->detail);
+    std::string ends;
+    for (const Op op : kOps) {
+        const std::uint64_t end = size.ops[static_cast<std::size_t>(op)];
+        ends += (ends.empty() ? "" : ", ") + std::to_string(end) + " " + std::string(to_string(op));
+        if (!sweep_op(arguments, sweep, op, end)) return false;
+    }
+    if (!sweep_room(arguments, sweep, size.bytes)) return false;
+    summarize(arguments, sweep.tale(), ends);
     return true;
 }
 
