@@ -165,9 +165,13 @@ class Archive {
     /// Gives rows until `visit` says false.
     virtual Tried<> walk(const FinishedQuery& query,
                          const std::function<bool(const FinishedRow&)>& visit) = 0;
-    /// The oldest rows from `from` on that ended before `before` and are not bound any more at `now`.
-    virtual Tried<std::vector<FinishedRow>> old(std::uint64_t from, Time before, Time now,
-                                                std::size_t limit) = 0;
+    struct Old {
+        std::vector<FinishedRow> rows;  ///< As much of them as removing them takes.
+        std::uint64_t next = 0;         ///< Where to go on; 0: what follows is too young.
+    };
+    /// In the order of their numbers from `from` on: those that ended before `before` and are not bound any more
+    /// at `now`. Looks at a few thousand rows at most.
+    virtual Tried<Old> old(std::uint64_t from, Time before, Time now, std::size_t limit) = 0;
     virtual Tried<std::vector<Bytes>> bodies(const std::vector<std::uint64_t>& made) = 0;
     virtual Tried<std::vector<LogEntry>> log(std::string_view log, const Uuid& owner,
                                              std::size_t skip, std::size_t limit) = 0;

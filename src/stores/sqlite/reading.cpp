@@ -47,7 +47,7 @@ constexpr const char* column_of(FinishedQuery::By by) {
 Tried<> Reading::open(const std::string& path, const std::string& vfs) {
     vfs_ = vfs;
     if (auto opened = database_.open(path, Database::Mode::read, vfs); !opened) return opened;
-    // Checkpoints are the writer's: see trap "WAL-reset race" in docs/how-to/embedded-store.md.
+    // Checkpoints are the writer's alone: in SQLite 3.40 two connections that checkpoint and write can race.
     return database_.execute(
         "PRAGMA wal_autocheckpoint=0; PRAGMA query_only=1; PRAGMA cache_size=-8192");
 }
@@ -108,25 +108,34 @@ Tried<> Reading::walk(const FinishedQuery& query,
     return database_.outcome();
 }
 
-Tried<std::vector<FinishedRow>> Reading::old(std::uint64_t from, Time before, Time now,
-                                             std::size_t limit) {
-    std::vector<FinishedRow> rows;
+Tried<Archive::Old> Reading::old(std::uint64_t from, Time before, Time now, std::size_t limit) {
+    constexpr std::size_t kMostLookedAt = 5000;
+    Old old;
     Statement& s = statement(
-        "SELECT number, made, id, family, state, fingerprint FROM finished "
-        "WHERE number>=? AND finished_at<? AND bound_until<=? ORDER BY number LIMIT ?");
-    s.bind(from).bind(before).bind(now).bind(limit);
-    while (s.row()) {
+        "SELECT number, made, id, family, state, fingerprint, finished_at, bound_until FROM "
+        "finished "
+        "WHERE number>=? ORDER BY number");
+    s.bind(from);
+    for (std::size_t seen = 0; s.row(); ++seen) {
+        const auto number = static_cast<std::uint64_t>(s.number(0));
+        if (s.time(6) >= before) break;  // numbers are in the order of ending
+        if (seen == kMostLookedAt || old.rows.size() == limit) {
+            old.next = number;
+            break;
+        }
+        if (s.time(7) > now) continue;
         FinishedRow row;
-        row.number = static_cast<std::uint64_t>(s.number(0));
+        row.number = number;
         row.made = static_cast<std::uint64_t>(s.number(1));
         row.id = s.uuid(2);
         row.family = static_cast<std::uint32_t>(s.number(3));
         row.state = static_cast<State>(s.number(4));
         row.fingerprint = static_cast<std::uint64_t>(s.number(5));
-        rows.push_back(std::move(row));
+        old.rows.push_back(std::move(row));
     }
+    s.reset();
     if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
-    return rows;
+    return old;
 }
 
 Tried<std::vector<Bytes>> Reading::bodies(const std::vector<std::uint64_t>& made) {

@@ -15,8 +15,7 @@ class Reading final : public Archive {
     Tried<std::vector<std::optional<FinishedRow>>> finished(const std::vector<Uuid>& ids) override;
     Tried<> walk(const FinishedQuery& query,
                  const std::function<bool(const FinishedRow&)>& visit) override;
-    Tried<std::vector<FinishedRow>> old(std::uint64_t from, Time before, Time now,
-                                        std::size_t limit) override;
+    Tried<Old> old(std::uint64_t from, Time before, Time now, std::size_t limit) override;
     Tried<std::vector<Bytes>> bodies(const std::vector<std::uint64_t>& made) override;
     Tried<std::vector<LogEntry>> log(std::string_view log, const Uuid& owner, std::size_t skip,
                                      std::size_t limit) override;

@@ -405,12 +405,13 @@ Async<Result<std::vector<Record>>> SqliteStore::due(std::size_t limit) {
 Async<Result<std::size_t>> SqliteStore::trim(TrimRequest request) {
     if (pipeline_->is_broken()) co_return std::unexpected(*pipeline_->broken());
     const Time now = clock_.now();
-    CO_TRY(const std::vector<FinishedRow> old, co_await reading([this, request, now] {
+    CO_TRY(const auto old, co_await reading([this, request, now] {
                return journal_->archive().old(trim_from_, request.finished_before, now,
                                               request.limit);
            }));
+    trim_from_ = old.next;
     std::size_t gone = 0;
-    for (const FinishedRow& row : old) {
+    for (const FinishedRow& row : old.rows) {
         const SlotId id = index_.find({domain::Kind::task, row.id});
         if (id != kNoSlot) {
             const Slot& slot = index_.slot(id);

@@ -141,7 +141,8 @@ class SqliteStore final : public Store {
     Time horizon_;                ///< No finished task on disk only has an id minted later.
     std::uint64_t trims_ = 0;     ///< How often finished tasks were removed.
     std::uint64_t revivals_ = 0;  ///< How often finished tasks came back into memory.
-    std::uint64_t trim_from_ = 0;
+    std::uint64_t trim_from_ =
+        0;  ///< Where the next trim looks; bound tasks are passed over, and met again later.
     bool low_on_room_ = false;
 };
 
