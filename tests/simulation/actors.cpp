@@ -67,8 +67,8 @@ void tell(const Attempt& a, Event event, const Result<engine::Done>& answer) {
 /// Bug::no_fencing: whoever calls, the current holder's fence is put on the call.
 Fence fence_of(const Attempt& a) {
     if (a.world->bug() != Bug::no_fencing) return a.fence;
-    const auto record = a.world->store().index().load({domain::Kind::task, a.id});
-    return record ? record->header.fence() : a.fence;
+    const auto header = a.world->store().header({domain::Kind::task, a.id});
+    return header ? header->fence() : a.fence;
 }
 
 /// One call to some process, late by chance.

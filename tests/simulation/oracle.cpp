@@ -127,17 +127,17 @@ void Oracle::check_history(const domain::Header& h) {
     }
 }
 
-void Oracle::check_permits(const std::vector<stores::ListRow>& rows, Time now) {
+void Oracle::check_permits(const std::vector<SimulatedStore::Sight>& tasks, Time now) {
     std::map<std::string, std::pair<std::int64_t, std::uint32_t>> gates;
-    for (const stores::ListRow& row : rows) {
-        const domain::Header& h = row.header;
+    for (const SimulatedStore::Sight& task : tasks) {
+        const domain::Header& h = task.row.header;
         if (h.gate.empty()) continue;
         auto& [holders, limit] = gates[h.gate];
         limit = h.gate_limit;
         holders += h.is_held() ? 1 : 0;
     }
     for (const auto& [gate, use] : gates) {
-        const std::int64_t tally = store_.index().count({stores::Tally::Of::permit, {}, gate}, now);
+        const std::int64_t tally = store_.tally({stores::Tally::Of::permit, {}, gate}, now);
         if (tally != use.first)
             fail("I5", "gate " + gate + " counts " + std::to_string(tally) + " and has " +
                            std::to_string(use.first));
@@ -146,16 +146,19 @@ void Oracle::check_permits(const std::vector<stores::ListRow>& rows, Time now) {
 }
 
 void Oracle::check_now(Time now) {
-    const stores::Page page = store_.index().list({}, {}, SIZE_MAX, SIZE_MAX);
-    for (const stores::ListRow& row : page.rows) {
-        std::uint64_t& checked = checked_version_[row.header.id];
-        if (checked == row.header.version && crashes_seen_ == store_.crashes()) continue;
-        checked = row.header.version;
+    if (const auto complaint = store_.complaint()) fail("store", *complaint);
+    if (!store_.is_open()) return;
+    const auto tasks = store_.tasks();
+    for (const auto& [row, durable] : tasks) {
+        Checked& checked = checked_[row.header.id];
+        const Checked state{row.header.version, durable};
+        if (checked == state && crashes_seen_ == store_.crashes()) continue;
+        checked = state;
         check_place(row);
         check_history(row.header);
-        seen(row.header);
+        if (durable) seen(row.header);  // else nobody was told
     }
-    check_permits(page.rows, now);
+    check_permits(tasks, now);
     if (crashes_seen_ != store_.crashes()) {
         crashes_seen_ = store_.crashes();
         check_everything();
@@ -164,22 +167,20 @@ void Oracle::check_now(Time now) {
 
 void Oracle::check_everything() {
     for (const auto& [id, key] : accepted_) {
-        if (!store_.index().load(task_key(id)))
-            fail("I1", "the accepted task " + id.text() + " is gone");
+        if (!store_.header(task_key(id))) fail("I1", "the accepted task " + id.text() + " is gone");
     }
     for (const auto& [id, claims] : claims_) {
-        if (!store_.index().load(task_key(id)))
-            fail("I1", id.text() + " was handed out and is gone");
+        if (!store_.header(task_key(id))) fail("I1", id.text() + " was handed out and is gone");
     }
     for (const auto& [id, end] : final_) {
-        const auto record = store_.index().load(task_key(id));
-        if (!record || record->header.state != end.state)
+        const auto header = store_.header(task_key(id));
+        if (!header || header->state != end.state)
             fail("I1",
                  id.text() + " had ended as " + std::string(to_string(end.state)) + " and has not");
     }
     for (const auto& [id, stages] : stages_) {
         std::map<std::string, int> written;
-        for (const auto& entry : store_.index().log(domain::kCheckpointLog, id, 0, SIZE_MAX))
+        for (const auto& entry : store_.entries(domain::kCheckpointLog, id))
             ++written[stage_of(entry.key)];
         for (const std::string& stage : stages) {
             if (!written.contains(stage))
@@ -193,8 +194,7 @@ void Oracle::check_everything() {
 
 void Oracle::check_finished() {
     check_everything();
-    const stores::Page page = store_.index().list({}, {}, SIZE_MAX, SIZE_MAX);
-    for (const stores::ListRow& row : page.rows) {
+    for (const auto& [row, durable] : store_.tasks()) {
         if (!domain::is_final(row.header.state))
             fail("I11", row.header.id.text() + " is still " +
                             std::string(to_string(row.header.state)) +
@@ -205,8 +205,7 @@ void Oracle::check_finished() {
 void Oracle::check_feed() {
     std::map<Uuid, std::uint64_t> versions;
     std::map<Uuid, int> endings;
-    const stores::FeedPage page = store_.index().feed({}, SIZE_MAX);
-    for (const domain::FeedEvent& event : page.events) {
+    for (const domain::FeedEvent& event : store_.events()) {
         if (event.subject.kind != domain::Kind::task) continue;
         if (event.version != versions[event.subject.id] + 1)
             fail("I10", "the feed of " + event.subject.id.text() + " jumps to version " +
@@ -215,17 +214,16 @@ void Oracle::check_feed() {
         if (domain::is_final(event.to)) ++endings[event.subject.id];
     }
     for (const auto& [id, version] : versions) {
-        const auto record = store_.index().load(task_key(id));
-        if (!record || record->header.version != version)
+        const auto header = store_.header(task_key(id));
+        if (!header || header->version != version)
             fail("I10", "the feed of " + id.text() + " is not complete");
         if (endings[id] > 1) fail("I10", id.text() + " ended more than once in the feed");
     }
 }
 
 void Oracle::check_account(const Uuid& account, std::int64_t opening) {
-    const auto ledger = store_.index().log("ledger", account, 0, SIZE_MAX);
-    const std::int64_t balance =
-        store_.index().count({stores::Tally::Of::counter, {}, "balance"}, Time{});
+    const auto ledger = store_.entries("ledger", account);
+    const std::int64_t balance = store_.tally({stores::Tally::Of::counter, {}, "balance"}, Time{});
     if (balance + static_cast<std::int64_t>(ledger.size()) != opening)
         fail("I8", "the account holds " + std::to_string(balance) + " with " +
                        std::to_string(ledger.size()) + " rows");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "sim_store.h"
+#include "simulated_store.h"
 
 namespace holdfast::simulation {
 
@@ -20,7 +20,7 @@ struct Violation {
 
 class Oracle {
   public:
-    explicit Oracle(const SimStore& store) : store_(store) {}
+    explicit Oracle(SimulatedStore& store) : store_(store) {}
 
     // ---- what clients saw ----
     void accepted(const engine::Receipt& receipt, const std::string& idempotency_key);
@@ -62,9 +62,9 @@ class Oracle {
     void fail(std::string invariant, const std::string& detail);
     void check_place(const stores::ListRow& row);
     void check_history(const domain::Header& header);
-    void check_permits(const std::vector<stores::ListRow>& rows, Time now);
+    void check_permits(const std::vector<SimulatedStore::Sight>& tasks, Time now);
 
-    const SimStore& store_;
+    SimulatedStore& store_;
     std::map<Uuid, std::string> accepted_;  ///< with its idempotency key
     std::map<std::string, Uuid> keys_;
     std::map<Uuid, std::map<domain::Epoch, std::uint64_t>>
@@ -74,7 +74,12 @@ class Oracle {
     std::map<Uuid, std::set<std::string>> stages_;
     std::map<std::pair<Uuid, domain::Epoch>, Time> leases_;
     std::map<Uuid, Ending> final_;
-    std::map<Uuid, std::uint64_t> checked_version_;
+    struct Checked {
+        std::uint64_t version = 0;
+        bool durable = false;
+        bool operator==(const Checked&) const = default;
+    };
+    std::map<Uuid, Checked> checked_;
     std::set<std::string> spent_;
     std::uint64_t crashes_seen_ = 0;
     std::optional<Violation> violation_;

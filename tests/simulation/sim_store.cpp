@@ -234,7 +234,19 @@ Async<Result<stores::Stats>> SimStore::stats() {
     co_return index_->stats();
 }
 
-std::vector<domain::Transition> SimStore::rows(const domain::Key& key) const {
+std::vector<SimulatedStore::Sight> SimStore::tasks() {
+    std::vector<Sight> sights;
+    for (stores::ListRow& row : index_->list({}, {}, SIZE_MAX, SIZE_MAX).rows)
+        sights.push_back({std::move(row)});
+    return sights;
+}
+
+std::optional<domain::Header> SimStore::header(const domain::Key& key) {
+    auto record = index_->load(key);
+    return record ? std::optional(std::move(record->header)) : std::nullopt;
+}
+
+std::vector<domain::Transition> SimStore::rows(const domain::Key& key) {
     auto rows = index_->history(key);
     if (const auto stray = stray_rows_.find(key.id); stray != stray_rows_.end()) {
         for (const auto& [version, row] : stray->second) {

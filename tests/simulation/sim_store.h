@@ -14,13 +14,13 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "bugs.h"
+#include "simulated_store.h"
 #include "stores/memory/index.h"
-#include "stores/store.h"
 #include "virtual_time.h"
 
 namespace holdfast::simulation {
 
-class SimStore final : public stores::Store {
+class SimStore final : public SimulatedStore {
   public:
     SimStore(VirtualTime& time, asio::any_io_executor executor, Rng rng, Bug bug);
 
@@ -44,15 +44,21 @@ class SimStore final : public stores::Store {
     Async<Result<Time>> clock() override;
     std::string_view durability() const override { return "fsync"; }
 
-    /// Power is lost now and comes back after `outage`.
-    void crash(Duration outage);
-    std::uint64_t crashes() const { return crashes_; }
-    bool is_syncing() const { return sync_runs_; }
+    void crash(Duration outage) override;
+    std::uint64_t crashes() const override { return crashes_; }
+    bool is_syncing() const override { return sync_runs_; }
+    Async<void> stop() override { return group_.stop(); }
 
-    // What the checker looks at, without asking through the port.
-    const stores::memory::Index& index() const { return *index_; }
-    std::vector<domain::Transition> rows(const domain::Key& key) const;
-    Async<void> stop() { return group_.stop(); }
+    std::vector<Sight> tasks() override;
+    std::optional<domain::Header> header(const domain::Key& key) override;
+    std::vector<domain::Transition> rows(const domain::Key& key) override;
+    std::vector<stores::LogEntry> entries(std::string_view log, const Uuid& owner) override {
+        return index_->log(log, owner, 0, SIZE_MAX);
+    }
+    std::vector<domain::FeedEvent> events() override { return index_->feed({}, SIZE_MAX).events; }
+    std::int64_t tally(const stores::Tally& tally, Time now) override {
+        return index_->count(tally, now);
+    }
 
   private:
     using Op = std::function<void(stores::memory::Index&)>;

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "base/hash.h"
+#include "sim_sqlite.h"
+#include "sim_store.h"
 
 namespace holdfast::simulation {
 namespace {
@@ -33,9 +35,16 @@ Duration skew(Rng& rng, bool skewed) {
                   : Duration{0};
 }
 
+std::unique_ptr<SimulatedStore> make_store(VirtualTime& time, asio::io_context& context, Rng rng,
+                                           const Setup& setup) {
+    if (setup.sqlite)
+        return std::make_unique<SimSqlite>(time, context.get_executor(), rng, setup.relaxed);
+    return std::make_unique<SimStore>(time, context.get_executor(), rng, setup.bug);
+}
+
 }  // namespace
 
-Process::Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor,
+Process::Process(VirtualTime& time, SimulatedStore& store, const asio::any_io_executor& executor,
                  Rng& rng, bool skewed)
     : clock(time, skew(rng, skewed)),
       line(store, clock, executor, Rng(rng()), bad_line(rng)),
@@ -43,12 +52,12 @@ Process::Process(VirtualTime& time, SimStore& store, const asio::any_io_executor
       ticker(engine, kTick, rng()),
       retention(engine, {}, 10s, rng()) {}
 
-World::World(std::uint64_t seed, Bug bug, bool print_trace)
+World::World(std::uint64_t seed, Setup setup, bool print_trace)
     : rng_(mix(seed + 0x5eed)),
-      bug_(bug),
+      bug_(setup.bug),
       print_trace_(print_trace),
-      store_(time_, context_.get_executor(), Rng(rng_()), bug),
-      oracle_(store_),
+      store_(make_store(time_, context_, Rng(rng_()), setup)),
+      oracle_(*store_),
       embedded_(rng_.chance(0.4)) {}
 
 void World::note(const std::string& what) {
@@ -77,7 +86,7 @@ std::optional<Uuid> World::some_task() {
 }
 
 void World::start_process() {
-    auto process = std::make_shared<Process>(time_, store_, context_.get_executor(), rng_,
+    auto process = std::make_shared<Process>(time_, *store_, context_.get_executor(), rng_,
                                              trouble_ && !embedded_);
     if (!trouble_) process->line.set_faults({});
     processes_.push_back(process);
@@ -111,13 +120,13 @@ Async<void> World::misfortune() {
         if (what < 4) {
             // Half the time at the worst moment: while a group is on its way to the disk.
             const int patience = rng_.chance(0.5) ? 2000 : 0;
-            for (int i = 0; i < patience && !store_.is_syncing(); ++i) co_await sleep(500us);
+            for (int i = 0; i < patience && !store_->is_syncing(); ++i) co_await sleep(500us);
             note("the store loses power");
             const Duration outage = some_time(2s);
             if (embedded_) {
                 while (!processes_.empty()) kill_process(0);
             }
-            store_.crash(outage);
+            store_->crash(outage);
             oracle_.check_now(time_.now());
             co_await sleep(outage + 1ms);
             if (embedded_) start_process();
@@ -146,7 +155,7 @@ Async<void> World::open_account() {
     change.adds.push_back({"balance", kOpeningBalance, {}, {}});
     std::vector<domain::Change> changes;
     changes.push_back(std::move(change));
-    co_await store_.commit(std::move(changes));
+    co_await store_->commit(std::move(changes));
 }
 
 void World::step() {
@@ -165,7 +174,13 @@ void World::play_until(Time end) {
 
 Async<void> World::shut_down() {
     co_await actors_.stop();
-    co_await store_.stop();
+    co_await store_->stop();
+}
+
+bool World::all_is_done() {
+    return store_->is_open() && std::ranges::all_of(store_->tasks(), [](const auto& task) {
+               return task.durable && domain::is_final(task.row.header.state);
+           });
 }
 
 Verdict World::run() {
@@ -189,10 +204,7 @@ Verdict World::run() {
     const Time deadline = time_.now() + kRecovery;
     while (time_.now() < deadline && !oracle_.violation()) {
         play_until(std::min(deadline, time_.now() + 5s));
-        const auto page = store_.index().list({}, {}, SIZE_MAX, SIZE_MAX);
-        if (std::ranges::all_of(page.rows,
-                                [](const auto& row) { return domain::is_final(row.header.state); }))
-            break;
+        if (all_is_done()) break;
     }
     over_ = true;
     if (!oracle_.violation()) {

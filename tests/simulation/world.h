@@ -11,7 +11,7 @@
 #include "bugs.h"
 #include "engine/services.h"
 #include "oracle.h"
-#include "sim_store.h"
+#include "simulated_store.h"
 #include "stores/layers/faulty_store.h"
 #include "virtual_time.h"
 
@@ -20,8 +20,8 @@ namespace holdfast::simulation {
 /// A server process. When it dies its line to the store is cut: nothing it still does has any effect, and
 /// nobody hears from it.
 struct Process {
-    Process(VirtualTime& time, SimStore& store, const asio::any_io_executor& executor, Rng& rng,
-            bool skewed);
+    Process(VirtualTime& time, SimulatedStore& store, const asio::any_io_executor& executor,
+            Rng& rng, bool skewed);
 
     ProcessClock clock;
     stores::FaultyStore line;
@@ -29,6 +29,13 @@ struct Process {
     engine::Ticker ticker;
     engine::Retention retention;
     bool alive = true;
+};
+
+/// What a seed is played with.
+struct Setup {
+    bool sqlite = false;   ///< On the embedded store; else on the simulated one.
+    bool relaxed = false;  ///< The embedded store with relaxed durability.
+    Bug bug = Bug::none;   ///< Planted in the simulated store or its callers.
 };
 
 struct Verdict {
@@ -39,13 +46,13 @@ struct Verdict {
 
 class World {
   public:
-    World(std::uint64_t seed, Bug bug, bool print_trace);
+    World(std::uint64_t seed, Setup setup, bool print_trace);
     Verdict run();
 
     // ---- for the actors ----
     Rng& rng() { return rng_; }
     Oracle& oracle() { return oracle_; }
-    SimStore& store() { return store_; }
+    SimulatedStore& store() { return *store_; }
     Bug bug() const { return bug_; }
     VirtualTime& time() { return time_; }
     /// Misfortune happens only in the first part of a run.
@@ -74,6 +81,7 @@ class World {
     void kill_process(std::size_t which);
     Async<void> serve(std::shared_ptr<Process> process);
     Async<void> misfortune();
+    bool all_is_done();
     Async<void> open_account();
     void play_until(Time end);
     void step();
@@ -85,7 +93,7 @@ class World {
     VirtualTime time_;
     asio::io_context context_{1};
     ProcessClock true_clock_{time_};
-    SimStore store_;
+    std::unique_ptr<SimulatedStore> store_;
     Oracle oracle_;
     bool embedded_;  ///< One process that is the store too: they die together.
     bool trouble_ = true;
