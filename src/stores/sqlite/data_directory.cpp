@@ -30,7 +30,21 @@ constexpr std::array kNetworkFileSystems{
 };
 
 std::unexpected<Error> failed(std::string what, int cause) {
-    return refuse(Code::unavailable, std::move(what) + ": " + strerrordesc_np(cause));
+    std::string text = std::move(what) + ": " + strerrordesc_np(cause);
+    if (cause == ENOENT) text += ". Make the directory above it first, or name another one";
+    if (cause == EACCES || cause == EPERM || cause == EROFS)
+        text += ". Give this user the right to write there, or name another directory";
+    if (cause == ENOSPC) text += ". Free some space and start again";
+    return refuse(Code::unavailable, std::move(text));
+}
+
+/// A directory that was just made is lost in a power cut unless the one above it is synced.
+void sync_parent(const std::filesystem::path& path) {
+    const auto parent = std::filesystem::absolute(path).lexically_normal().parent_path();
+    const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return;
+    fsync(directory);
+    close(directory);
 }
 
 Result<> refuse_network(const std::filesystem::path& path) {
@@ -64,8 +78,16 @@ DataDirectory::~DataDirectory() {
 }
 
 Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path) {
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    if (mkdir(path.c_str(), 0700) == 0) {
+        sync_parent(path);
+    } else if (errno != EEXIST) {
         return failed("cannot make the data directory " + path.string(), errno);
+    }
+    struct stat about{};
+    if (stat(path.c_str(), &about) == 0 && !S_ISDIR(about.st_mode))
+        return refuse(Code::unavailable, path.string() +
+                                             " is no directory; nothing was changed. Name another "
+                                             "one");
     TRY_VOID(refuse_network(path));
     DataDirectory directory;
     directory.path_ = path;

@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t kForm =
     1;  ///< Of the bytes. A new field gets a new form, and readers know both.
 
+constexpr std::uint8_t kHighestPriority = 9;
+
 /// Small numbers of either sign, small.
 std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
@@ -18,17 +20,25 @@ std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-/// Moments are near the record's creation, and many are not set.
+std::uint64_t count(Time t) {
+    return static_cast<std::uint64_t>(t.time_since_epoch().count());
+}
+
+/// Moments are near the record's creation, and many are not set. Damaged ones may be anywhere: hence unsigned.
 class Moments {
   public:
-    explicit Moments(domain::Header& h) : created_(h.created_at) {}
-    std::uint64_t pack(Time t) const { return is_set(t) ? zigzag((t - created_).count()) + 1 : 0; }
+    explicit Moments(domain::Header& h) : created_(count(h.created_at)) {}
+    std::uint64_t pack(Time t) const {
+        return is_set(t) ? zigzag(static_cast<std::int64_t>(count(t) - created_)) + 1 : 0;
+    }
     Time unpack(std::uint64_t value) const {
-        return value == 0 ? kNoTime : created_ + Duration{unzigzag(value - 1)};
+        if (value == 0) return kNoTime;
+        const std::uint64_t since = static_cast<std::uint64_t>(unzigzag(value - 1));
+        return Time{Duration{static_cast<std::int64_t>(created_ + since)}};
     }
 
   private:
-    Time created_;
+    std::uint64_t created_;
 };
 
 /// The order of the fields, for both ways.
@@ -105,7 +115,8 @@ bool unpack_header(std::string_view bytes, const Names& names, domain::Header& h
     h.tenant = names.text(static_cast<Names::Number>(u.number())).view();
     h.policy = names.text(static_cast<Names::Number>(u.number()));
     each_text(h, [&](std::string& text) { text = u.text(); });
-    return u.ok();
+    return u.ok() && u.done() && h.priority <= kHighestPriority &&
+           static_cast<std::size_t>(h.ended_by) < domain::kEvents;
 }
 
 }  // namespace holdfast::stores::sqlite

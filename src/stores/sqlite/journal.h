@@ -125,16 +125,17 @@ struct Group {
 class Recovery {
   public:
     virtual ~Recovery() = default;
-    virtual void name(Names::Number number, std::string_view text) = 0;
-    virtual void family(const FamilyRow& row) = 0;
-    virtual Result<> live(LiveRow row) = 0;
+    /// False, here and below: no store wrote this row.
+    virtual bool name(Names::Number number, std::string_view text) = 0;
+    virtual bool family(const FamilyRow& row) = 0;
+    virtual bool live(LiveRow row) = 0;
     virtual void log_key(const Uuid& owner, std::string_view log, std::uint64_t place,
                          std::string_view key) = 0;
     virtual void binding(const BindingRow& row) = 0;
     virtual void permit(const PermitRow& row) = 0;
     virtual void counter(std::string_view name, std::int64_t value) = 0;
-    virtual void count(const CountRow& row) = 0;
-    virtual void failure(const CountRow& row) = 0;
+    virtual bool count(const CountRow& row) = 0;
+    virtual bool failure(const CountRow& row) = 0;
     /// The last numbers that were given.
     struct Last {
         std::uint64_t finished = 0, feed = 0, made = 0;

@@ -14,6 +14,9 @@
 
 namespace holdfast::stores::sqlite {
 
+/// Numbers are given one after the other. More than this missing: they are damaged.
+inline constexpr std::uint32_t kMostMissing = 1 << 20;
+
 class Names {
   public:
     using Number = std::uint32_t;
@@ -36,10 +39,13 @@ class Names {
         const auto found = numbers_.find(text);
         return found == numbers_.end() ? 0 : found->second;
     }
-    void add(Number number, std::string_view text) {
+    /// False: no number that was ever given.
+    bool add(Number number, std::string_view text) {
+        if (number == 0 || number > texts_.size() + kMostMissing) return false;
         if (texts_.size() <= number) texts_.resize(number + 1);
         texts_[number] = Text(text);
         numbers_.emplace(texts_[number].view(), number);
+        return true;
     }
     /// Those that are not on disk yet.
     std::vector<Named> take_fresh() { return std::exchange(fresh_, {}); }
@@ -60,20 +66,23 @@ struct FamilyRow {
 class Families {
   public:
     std::uint32_t number(domain::Kind kind, std::string_view queue, std::string_view type) {
-        std::string key(1, static_cast<char>(kind));
-        key.append(queue).push_back('\0');
-        key.append(type);
-        const auto [found, fresh] =
-            numbers_.try_emplace(key, static_cast<std::uint32_t>(rows_.size()));
+        const auto [found, fresh] = numbers_.try_emplace(key_of(kind, queue, type),
+                                                         static_cast<std::uint32_t>(rows_.size()));
         if (fresh) {
             rows_.push_back({found->second, kind, std::string(queue), std::string(type)});
             fresh_.push_back(rows_.back());
         }
         return found->second;
     }
-    void add(const FamilyRow& row) {
-        number(row.kind, row.queue, row.type);
-        fresh_.clear();
+    /// False: no number that was ever given, or no kind.
+    bool add(const FamilyRow& row) {
+        if (row.number == 0 || row.number > rows_.size() + kMostMissing ||
+            static_cast<std::size_t>(row.kind) >= domain::kKinds)
+            return false;
+        if (rows_.size() <= row.number) rows_.resize(row.number + 1);
+        rows_[row.number] = row;
+        numbers_[key_of(row.kind, row.queue, row.type)] = row.number;
+        return true;
     }
     const FamilyRow& row(std::uint32_t number) const {
         return rows_[number < rows_.size() ? number : 0];
@@ -82,6 +91,12 @@ class Families {
     std::vector<FamilyRow> take_fresh() { return std::exchange(fresh_, {}); }
 
   private:
+    static std::string key_of(domain::Kind kind, std::string_view queue, std::string_view type) {
+        std::string key(1, static_cast<char>(kind));
+        key.append(queue).push_back('\0');
+        return key.append(type);
+    }
+
     std::vector<FamilyRow> rows_ = std::vector<FamilyRow>(1);  ///< Number 0 is none.
     boost::unordered_flat_map<std::string, std::uint32_t> numbers_;
     std::vector<FamilyRow> fresh_;

@@ -35,7 +35,7 @@ class Opening : public holdfast::testing::SqliteTest {
         for (const std::string_view word : words)
             EXPECT_NE(said.find(word), std::string::npos) << "“" << word << "” is not in: " << said;
         EXPECT_NE(said.find(file().string()), std::string::npos) << said;
-        EXPECT_EQ(holdfast::testing::bytes_of(file()), before);
+        EXPECT_TRUE(holdfast::testing::bytes_of(file()) == before) << "the file was changed";
         EXPECT_NE(said.find("nothing was changed"), std::string::npos) << said;
     }
 };
@@ -93,7 +93,7 @@ TEST_F(Opening, a_newer_schema_that_was_not_closed_is_left_alone_with_its_log) {
     const std::string log = holdfast::testing::bytes_of(dead / "holdfast.db-wal");
     ASSERT_FALSE(log.empty());
     expect_refused({"newer Holdfast", "schema 99"});
-    EXPECT_EQ(holdfast::testing::bytes_of(dead / "holdfast.db-wal"), log);
+    EXPECT_TRUE(holdfast::testing::bytes_of(dead / "holdfast.db-wal") == log);
 }
 
 TEST_F(Opening, a_truncated_file_is_refused_and_left_alone) {

@@ -7,6 +7,7 @@ namespace holdfast::stores {
 namespace {
 
 using domain::Complete;
+using domain::Kind;
 using domain::Yield;
 using namespace std::chrono_literals;
 
@@ -77,7 +78,7 @@ TEST_F(Reopening, an_epoch_never_comes_again_though_the_stamp_was_lost_and_the_c
     for (int life = 0; life < 4; ++life) {
         const auto call = begin(store_->claim(request()));
         ASSERT_TRUE(call.answered()) << "a claim does not wait for its own stamp";
-        const Header stamped = (*call.answer)->at(0).header;
+        const Header stamped = call.value()->at(0).header;
         EXPECT_GT(stamped.epoch, last) << "life " << life;
         last = stamped.epoch;
         const Time before = now();
@@ -118,9 +119,10 @@ TEST_F(Reopening, a_lane_keeps_its_order_also_of_those_who_came_to_it_again) {
     }
     const Record first = only_claim();
     clock_->advance(1s);
-    ASSERT_EQ(act(first, Yield{first.header.fence(), Duration{0}, false}).verdict,
-              Verdict::committed);
-    ASSERT_EQ(look(first.header.id)->header.state, State::queued);
+    Header again = first.header;
+    again.state = State::queued;
+    again.updated_at = now();
+    ASSERT_EQ(commit(rewrite(again, first.header)).verdict, Verdict::committed);
     reopen();
     EXPECT_EQ(claim_order(4), (std::vector<Uuid>{ids[1], ids[2], ids[3], ids[0]}));
 }

@@ -231,7 +231,8 @@ bool Scribe::header_of(const FinishedRow& row, Header& h) const {
     h.queue = family.queue;
     h.type = family.type;
     h.state = row.state;
-    return unpack_header(row.header, names_, h);
+    return family.number != 0 && static_cast<std::size_t>(row.state) < domain::kStates &&
+           unpack_header(row.header, names_, h);
 }
 
 bool Scribe::restore(const FinishedRow& row, const std::vector<LogRow>& log_keys) {

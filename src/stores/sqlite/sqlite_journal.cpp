@@ -300,36 +300,43 @@ Archive& SqliteJournal::archive() {
 }
 
 Result<> SqliteJournal::recover(Recovery& r) {
+    std::string damaged;
     const auto rows = [&](const char* sql, auto&& visit) {
         for (Statement s(database_, sql); s.row();) visit(s);
     };
-    rows("SELECT number, text FROM names ORDER BY number",
-         [&](Statement& s) { r.name(static_cast<Names::Number>(s.number(0)), s.text(1)); });
+    const auto must = [&](bool good, std::string_view what, std::int64_t number) {
+        if (!good && damaged.empty()) damaged = std::string(what) + std::to_string(number);
+    };
+    rows("SELECT number, text FROM names ORDER BY number", [&](Statement& s) {
+        must(r.name(static_cast<Names::Number>(s.number(0)), s.text(1)), "name ", s.number(0));
+    });
     rows("SELECT number, kind, queue, type FROM families ORDER BY number", [&](Statement& s) {
-        r.family({static_cast<std::uint32_t>(s.number(0)), static_cast<domain::Kind>(s.number(1)),
-                  std::string(s.text(2)), std::string(s.text(3))});
+        must(r.family({static_cast<std::uint32_t>(s.number(0)),
+                       static_cast<domain::Kind>(s.number(1)), std::string(s.text(2)),
+                       std::string(s.text(3))}),
+             "family ", s.number(0));
     });
     Recovery::Last last;
-    Result<> damaged;
     Statement live(
         database_,
         "SELECT made, id, family, state, attempt, wake_at, bound_until, header, history, outcome "
         "FROM live ORDER BY made");
-    while (damaged && live.row()) {
+    while (damaged.empty() && live.row()) {
         last.made = static_cast<std::uint64_t>(live.number(0));
-        damaged = r.live({.fresh = false,
-                          .made = last.made,
-                          .id = live.uuid(1),
-                          .family = static_cast<std::uint32_t>(live.number(2)),
-                          .state = static_cast<State>(live.number(3)),
-                          .attempt = static_cast<std::uint32_t>(live.number(4)),
-                          .wake_at = live.time(5),
-                          .bound_until = live.time(6),
-                          .header = std::string(live.blob(7)),
-                          .history = std::string(live.blob(8)),
-                          .outcome = Bytes(live.blob(9))});
+        const std::int64_t number = live.number(0);
+        const bool good = r.live({.fresh = false,
+                                  .made = last.made,
+                                  .id = live.uuid(1),
+                                  .family = static_cast<std::uint32_t>(live.number(2)),
+                                  .state = static_cast<State>(live.number(3)),
+                                  .attempt = static_cast<std::uint32_t>(live.number(4)),
+                                  .wake_at = live.time(5),
+                                  .bound_until = live.time(6),
+                                  .header = std::string(live.blob(7)),
+                                  .history = std::string(live.blob(8)),
+                                  .outcome = Bytes(live.blob(9))});
+        must(good, "live record ", number);
     }
-    TRY_VOID(damaged);
     rows("SELECT owner, log, place, key FROM logs ORDER BY owner, log, place", [&](Statement& s) {
         r.log_key(s.uuid(0), s.text(1), static_cast<std::uint64_t>(s.number(2)), s.text(3));
     });
@@ -351,9 +358,9 @@ Result<> SqliteJournal::recover(Recovery& r) {
                         s.number(2)};
     };
     rows("SELECT family, state, count FROM finished_counts",
-         [&](Statement& s) { r.count(counted(s)); });
+         [&](Statement& s) { must(r.count(counted(s)), "count of family ", s.number(0)); });
     rows("SELECT fingerprint, state, count FROM finished_failures",
-         [&](Statement& s) { r.failure(counted(s)); });
+         [&](Statement& s) { must(r.failure(counted(s)), "count of failure ", s.number(0)); });
     rows("SELECT max(number) FROM finished",
          [&](Statement& s) { last.finished = static_cast<std::uint64_t>(s.number(0)); });
     rows("SELECT max(made) FROM bodies", [&](Statement& s) {
@@ -368,9 +375,12 @@ Result<> SqliteJournal::recover(Recovery& r) {
             last.feed = std::max(last.feed, static_cast<std::uint64_t>(s.number(1)) - 1);
         if (s.text(0) == "drift") last.drift = static_cast<std::uint64_t>(s.number(1));
     });
-    r.last(last);
     if (auto read = database_.outcome(); !read)
         return std::unexpected(cannot_open(options_.path, read.error()));
+    if (!damaged.empty())
+        return std::unexpected(
+            cannot_open(options_.path, {Trouble::Kind::corrupt, damaged + " makes no sense"}));
+    r.last(last);
     return {};
 }
 

@@ -51,11 +51,13 @@ class SqliteStore::Recall final : public sqlite::Recovery {
   public:
     explicit Recall(SqliteStore& store) : store_(store), now_(store.clock_.now()) {}
 
-    void name(sqlite::Names::Number number, std::string_view text) override {
-        store_.scribe_->names().add(number, text);
+    bool name(sqlite::Names::Number number, std::string_view text) override {
+        return store_.scribe_->names().add(number, text);
     }
-    void family(const sqlite::FamilyRow& row) override { store_.scribe_->families().add(row); }
-    Result<> live(sqlite::LiveRow row) override {
+    bool family(const sqlite::FamilyRow& row) override {
+        return store_.scribe_->families().add(row);
+    }
+    bool live(sqlite::LiveRow row) override {
         const sqlite::FamilyRow& family = store_.scribe_->families().row(row.family);
         Header h;
         h.id = row.id;
@@ -63,10 +65,9 @@ class SqliteStore::Recall final : public sqlite::Recovery {
         h.queue = family.queue;
         h.type = family.type;
         h.state = row.state;
-        if (family.number == 0 || !sqlite::unpack_header(row.header, store_.scribe_->names(), h))
-            return refuse(Code::unavailable,
-                          "the row of " + row.id.text() +
-                              " is damaged. Restore a backup; nothing was changed");
+        if (family.number == 0 || !is_state(row.state) ||
+            !sqlite::unpack_header(row.header, store_.scribe_->names(), h))
+            return false;
         if (h.kind == domain::Kind::task && h.is_held()) {
             // Nobody was late while there was nobody to talk to.
             h.lease_until = std::max(h.lease_until, now_ + h.lease_granted);
@@ -82,7 +83,7 @@ class SqliteStore::Recall final : public sqlite::Recovery {
                      .has_body = true,
                      .dropped = true};
         slot.family->number = row.family;
-        return {};
+        return true;
     }
     void log_key(const Uuid& owner, std::string_view log, std::uint64_t,
                  std::string_view key) override {
@@ -97,8 +98,14 @@ class SqliteStore::Recall final : public sqlite::Recovery {
     void counter(std::string_view name, std::int64_t value) override {
         store_.index_.counter(std::string(name)) = value;
     }
-    void count(const sqlite::CountRow& row) override { store_.scribe_->recovered_count(row); }
-    void failure(const sqlite::CountRow& row) override { store_.scribe_->recovered_failure(row); }
+    bool count(const sqlite::CountRow& row) override {
+        if (is_state(row.state)) store_.scribe_->recovered_count(row);
+        return is_state(row.state);
+    }
+    bool failure(const sqlite::CountRow& row) override {
+        if (is_state(row.state)) store_.scribe_->recovered_failure(row);
+        return is_state(row.state);
+    }
     void last(const Last& last) override {
         store_.scribe_->last(last);
         store_.index_.feed().begin_at(last.feed + 1);
@@ -109,6 +116,8 @@ class SqliteStore::Recall final : public sqlite::Recovery {
     }
 
   private:
+    static bool is_state(State state) { return static_cast<std::size_t>(state) < domain::kStates; }
+
     SqliteStore& store_;
     Time now_;
 };
