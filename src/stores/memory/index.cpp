@@ -282,14 +282,21 @@ void Index::place(SlotId id) {
     Slot& slot = slots_[id];
     catalogue_.enter(id);
     if (is_set(slot.wake_at)) timers_.emplace(slot.wake_at, id);
-    if (slot.kind == domain::Kind::task && slot.state == State::queued) {
-        const Family& f = *slot.family;
-        const std::string_view type =
-            slot.lane_by_type ? std::string_view(f.type) : std::string_view{};
-        const std::string_view gate =
-            slot.extras ? std::string_view(slot.extras->gate) : std::string_view{};
-        lanes_.push(id, {f.queue, type, slot.priority, gate});
-    }
+    if (slot.kind == domain::Kind::task && slot.state == State::queued) enter_lane(id);
+}
+
+void Index::enter_lane(SlotId id) {
+    const Slot& slot = slots_[id];
+    const Family& f = *slot.family;
+    const std::string_view type = slot.lane_by_type ? std::string_view(f.type) : std::string_view{};
+    const std::string_view gate =
+        slot.extras ? std::string_view(slot.extras->gate) : std::string_view{};
+    lanes_.push(id, {f.queue, type, slot.priority, gate});
+}
+
+void Index::to_lane_end(SlotId id) {
+    lanes_.remove(id);
+    enter_lane(id);
 }
 
 void Index::set_timer(SlotId id, Time wake_at) {

@@ -66,6 +66,8 @@ class Index {
         Time bound_until;
     };
     SlotId restore(Stored&& stored);
+    /// As if it had just come to its lane.
+    void to_lane_end(SlotId id);
     /// It leaves memory, and nothing else happens to it.
     void forget(SlotId id);
     SlotId find(const Key& key) const;
@@ -126,6 +128,7 @@ class Index {
     void displace(SlotId id);
     /// … and puts it where its header says, after.
     void place(SlotId id);
+    void enter_lane(SlotId id);
     Record hand_out(SlotId id, const ClaimRequest& request, const ClaimQueue& queue,
                     Interner::Number worker, Time now);
 

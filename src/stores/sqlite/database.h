@@ -35,6 +35,7 @@ class Statement {
   public:
     Statement() = default;
     Statement(Database& database, std::string_view sql);
+    bool is_ready() const { return statement_ != nullptr; }
 
     Statement& bind(std::int64_t value) {
         return check(sqlite3_bind_int64(get(), ++bound_, value));

@@ -112,7 +112,7 @@ struct Group {
     std::vector<CountRow> counts, failures;  ///< How finished tasks count now.
     std::optional<std::int64_t> epoch_ceiling;
     std::optional<std::uint64_t> drift;  ///< See Recovery::Last.
-    Time bindings_before;                ///< Set: bindings that ended by then go.
+    Time ended_before;                   ///< Set: bindings and permits that ended by then go.
     Time feed_before;                    ///< Set: feed rows older than this go …
     std::uint64_t feed_needed = 0;       ///< … but none from this event on.
     std::uint64_t feed_next =

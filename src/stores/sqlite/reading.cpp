@@ -53,9 +53,9 @@ Tried<> Reading::open(const std::string& path, const std::string& vfs) {
 }
 
 Statement& Reading::statement(const std::string& sql) {
-    const auto found = statements_.find(sql);
-    if (found != statements_.end()) return found->second;
-    return statements_.emplace(sql, Statement(database_, sql)).first->second;
+    Statement& prepared = statements_[sql];
+    if (!prepared.is_ready()) prepared = Statement(database_, sql);
+    return prepared;
 }
 
 Tried<std::vector<std::optional<FinishedRow>>> Reading::finished(const std::vector<Uuid>& ids) {
@@ -154,15 +154,16 @@ Tried<std::vector<Bytes>> Reading::bodies(const std::vector<std::uint64_t>& made
 Tried<std::vector<LogEntry>> Reading::log(std::string_view log, const Uuid& owner, std::size_t skip,
                                           std::size_t limit) {
     std::vector<LogEntry> entries;
-    for (const char* table : {"logs", "finished_logs"}) {
-        Statement& s = statement(std::string("SELECT key, bytes FROM ") + table +
-                                 " WHERE owner=? AND log=? ORDER BY place LIMIT ? OFFSET ?");
-        s.bind(owner).bind(log);
-        s.bind(static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX)));
-        s.bind(static_cast<std::int64_t>(std::min<std::size_t>(skip, INT64_MAX)));
-        while (s.row()) entries.push_back({std::string(s.text(0)), Bytes(s.blob(1))});
-        if (!entries.empty()) break;  // a task's logs move as a whole
-    }
+    // In one statement: a task's logs move as a whole, and may do so at any moment.
+    Statement& s = statement(
+        "SELECT key, bytes FROM ("
+        "SELECT place, key, bytes FROM logs WHERE owner=?1 AND log=?2 UNION ALL "
+        "SELECT place, key, bytes FROM finished_logs WHERE owner=?1 AND log=?2) "
+        "ORDER BY place LIMIT ?3 OFFSET ?4");
+    s.bind(owner).bind(log);
+    s.bind(static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX)));
+    s.bind(static_cast<std::int64_t>(std::min<std::size_t>(skip, INT64_MAX)));
+    while (s.row()) entries.push_back({std::string(s.text(0)), Bytes(s.blob(1))});
     if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
     return entries;
 }

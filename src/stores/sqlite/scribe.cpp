@@ -64,8 +64,10 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
     }
     for (const domain::Bind& bind : change.binds) {
         rows_.bindings.push_back({bind.scope, bind.key, bind.id, bind.body_hash, now + bind.ttl});
-        const SlotId id = index_.find({domain::Kind::task, bind.id});
-        if (id != memory::kNoSlot) touched(id);
+        for (std::size_t kind = 0; kind < domain::kKinds; ++kind) {
+            const SlotId id = index_.find({static_cast<domain::Kind>(kind), bind.id});
+            if (id != memory::kNoSlot) touched(id);
+        }
     }
     std::map<std::pair<Uuid, std::string_view>, std::uint64_t> places;
     for (std::size_t i = change.appends.size();
@@ -87,9 +89,11 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
             rows_.permits.push_back({p.key, p.holder, p.epoch, kNoTime, true});
     }
     for (const domain::Permit& p : change.permits) {
-        if (p.act == domain::Permit::Act::acquire)
-            rows_.permits.push_back(
-                {p.key, p.holder, p.epoch, p.ttl > Duration{0} ? now + p.ttl : kNoTime, false});
+        if (p.act != domain::Permit::Act::acquire) continue;
+        for (const auto& h : index_.permits().holders(p.key, now)) {
+            if (h.is(p.holder, p.epoch))  // who had it already has it no longer than before
+                rows_.permits.push_back({p.key, p.holder, p.epoch, h.expires_at, false});
+        }
     }
 }
 
@@ -192,8 +196,11 @@ Group Scribe::seal() {
         if (!slot.in_use() || !slot.disk.staged)
             continue;  // erased meanwhile, or written a moment ago
         slot.disk.staged = false;
-        if (!slot.disk.has_body && !slot.body.empty())
+        if (!slot.disk.has_body && !slot.body.empty()) {
             rows_.bodies.push_back({slot.made, slot.body});
+        } else if (!slot.disk.has_body && slot.disk.row != OnDisk::Row::none) {
+            rows_.gone_bodies.push_back(slot.made);  // an empty one took its place
+        }
         slot.disk.has_body = true;
         if (slot.disk.row == OnDisk::Row::finished) {
             const auto counted = in_memory_.find(slot.id);

@@ -33,7 +33,8 @@ class Scribe {
     void touched(memory::SlotId id);
     /// A finished task goes, with all that is its own.
     void trimmed(const FinishedRow& row);
-    void trim_bindings(Time now) { rows_.bindings_before = now; }
+    /// Bindings and permits whose time is over go.
+    void trim_ended(Time now) { rows_.ended_before = now; }
     void trim_feed(Time before, std::uint64_t needed);
     void raise_epochs(std::int64_t ceiling) { rows_.epoch_ceiling = ceiling; }
 

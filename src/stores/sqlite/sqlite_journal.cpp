@@ -75,6 +75,7 @@ struct SqliteJournal::Writing {
                     "AND at < ?1 AND first + count <= ?2"),
           binding(db, "INSERT OR REPLACE INTO bindings VALUES (?,?,?,?,?)"),
           trim_bindings(db, "DELETE FROM bindings WHERE expires_at <= ?"),
+          trim_permits(db, "DELETE FROM permits WHERE expires_at > 0 AND expires_at <= ?"),
           unbind(db, "DELETE FROM bindings WHERE id = ?"),
           acquire(db, "INSERT OR REPLACE INTO permits VALUES (?,?,?,?)"),
           release(db, "DELETE FROM permits WHERE key=? AND holder=? AND epoch=?"),
@@ -87,8 +88,8 @@ struct SqliteJournal::Writing {
 
     Statement begin, commit, rollback, name, family, insert_live, update_live, delete_live,
         insert_finished, delete_finished, body, delete_body, log, finish_logs, revive_logs,
-        delete_logs, delete_finished_logs, feed, trim_feed, binding, trim_bindings, unbind, acquire,
-        release, counter, count, failure, no_count, no_failure, meta;
+        delete_logs, delete_finished_logs, feed, trim_feed, binding, trim_bindings, trim_permits,
+        unbind, acquire, release, counter, count, failure, no_count, no_failure, meta;
 };
 
 SqliteJournal::SqliteJournal(JournalOptions options) : options_(std::move(options)) {}
@@ -288,7 +289,10 @@ void SqliteJournal::write(const Group& g) {
     if (g.epoch_ceiling)
         w.meta.bind(std::string_view("epoch_ceiling")).bind(*g.epoch_ceiling).run();
     if (g.drift) w.meta.bind(std::string_view("drift")).bind(*g.drift).run();
-    if (is_set(g.bindings_before)) w.trim_bindings.bind(g.bindings_before).run();
+    if (is_set(g.ended_before)) {
+        w.trim_bindings.bind(g.ended_before).run();
+        w.trim_permits.bind(g.ended_before).run();
+    }
     if (is_set(g.feed_before)) {
         w.trim_feed.bind(g.feed_before).bind(g.feed_needed).run();
         w.meta.bind(std::string_view("feed_next")).bind(g.feed_next).run();
@@ -366,6 +370,13 @@ Result<> SqliteJournal::recover(Recovery& r) {
     rows("SELECT max(made) FROM bodies", [&](Statement& s) {
         last.made = std::max(last.made, static_cast<std::uint64_t>(s.number(0)));
     });
+    for (std::size_t state = 0; state < domain::kStates; ++state) {  // by an index
+        const std::string sql =
+            "SELECT max(made) FROM finished WHERE state=" + std::to_string(state);
+        rows(sql.c_str(), [&](Statement& s) {
+            last.made = std::max(last.made, static_cast<std::uint64_t>(s.number(0)));
+        });
+    }
     rows("SELECT max(id) FROM finished", [&](Statement& s) { last.finished_id = s.uuid(0); });
     rows("SELECT first + count - 1 FROM feed ORDER BY first DESC LIMIT 1",
          [&](Statement& s) { last.feed = static_cast<std::uint64_t>(s.number(0)); });

@@ -83,6 +83,7 @@ class SqliteStore::Recall final : public sqlite::Recovery {
                      .has_body = true,
                      .dropped = true};
         slot.family->number = row.family;
+        if (slot.lane != nullptr) queued_.emplace_back(slot.updated_at, id);
         return true;
     }
     void log_key(const Uuid& owner, std::string_view log, std::uint64_t,
@@ -93,6 +94,7 @@ class SqliteStore::Recall final : public sqlite::Recovery {
         store_.index_.bindings().bind(row.scope, row.key, {row.id, row.hash, row.expires_at});
     }
     void permit(const sqlite::PermitRow& row) override {
+        if (is_set(row.expires_at) && row.expires_at <= now_) return;
         store_.index_.permits().acquire(row.key, {row.holder, row.epoch, row.expires_at}, now_);
     }
     void counter(std::string_view name, std::int64_t value) override {
@@ -107,6 +109,7 @@ class SqliteStore::Recall final : public sqlite::Recovery {
         return is_state(row.state);
     }
     void last(const Last& last) override {
+        put_lanes_in_order();
         store_.scribe_->last(last);
         store_.index_.feed().begin_at(last.feed + 1);
         store_.index_.catalogue().saw_made(last.made,
@@ -116,10 +119,18 @@ class SqliteStore::Recall final : public sqlite::Recovery {
     }
 
   private:
+    /// Rows come in the order of creation; in a lane it is who came first, and every step of a queued task leads
+    /// to its end.
+    void put_lanes_in_order() {
+        if (std::ranges::is_sorted(queued_)) return;
+        std::ranges::sort(queued_);  // slots were taken in the order of creation
+        for (const auto& [since, id] : queued_) store_.index_.to_lane_end(id);
+    }
     static bool is_state(State state) { return static_cast<std::size_t>(state) < domain::kStates; }
 
     SqliteStore& store_;
     Time now_;
+    std::vector<std::pair<Time, SlotId>> queued_;
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options, Clock& clock,
@@ -154,6 +165,7 @@ Result<> SqliteStore::start() {
     Recall recall(*this);
     TRY_VOID(journal_->recover(recall));
     directory_->lay_ballast(options_.ballast_bytes);
+    low_on_room_ = !has_room();
 
     // No epoch of an earlier life comes again, though its claim may not have reached the disk, and though the
     // clock may have been set back since.
@@ -332,6 +344,7 @@ Async<Result<std::vector<Outcome>>> SqliteStore::commit(std::vector<Change> chan
         const bool creates = std::ranges::any_of(change.puts, [](const domain::Put& put) {
             return put.expected_version == 0 && put.header.kind == domain::Kind::task;
         });
+        if (creates && low_on_room_) low_on_room_ = !has_room();  // nothing else may be going on
         if (creates && low_on_room_) {
             outcomes.emplace_back();
             outcomes.back().verdict = Verdict::refused;
@@ -348,8 +361,8 @@ Async<Result<std::vector<Outcome>>> SqliteStore::commit(std::vector<Change> chan
             const SlotId id = index_.find(put.header.key());
             if (id == kNoSlot || index_.slot(id).body.empty()) continue;
             const Slot& slot = index_.slot(id);
-            cached_.push_back({id, slot.made, group, slot.body.size()});
-            cached_bytes_ += slot.body.size();
+            cached_.push_back({id, slot.made, group, slot.body.size() + sizeof(Cached)});
+            cached_bytes_ += cached_.back().bytes;
         }
     }
     if (shown_ == group) pipeline_->touch();
@@ -365,6 +378,7 @@ Async<Result<std::vector<Record>>> SqliteStore::claim(ClaimRequest request) {
         if (micros(now) >= epoch_ceiling_) needed = pipeline_->gathering();
         epoch_ceiling_ = micros(now) + kEpochsAhead;
         scribe_->raise_epochs(epoch_ceiling_);
+        pipeline_->touch_soon();
     }
     std::vector<Record> claimed = index_.claim(request, now);
     Missing missing;
@@ -388,11 +402,19 @@ Async<Result<std::vector<Renewed>>> SqliteStore::renew(std::vector<Renewal> rene
     if (pipeline_->is_broken()) co_return std::unexpected(*pipeline_->broken());
     std::vector<Renewed> renewed;
     renewed.reserve(renewals.size());
+    const Time now = clock_.now();
+    std::uint64_t needed = 0;
     for (const Renewal& renewal : renewals) {
-        renewed.push_back(index_.renew(renewal, clock_.now()));
-        // Written when something else is: a lease that is lost in a crash is given anew.
-        if (renewed.back().held) scribe_->touched(index_.find({domain::Kind::task, renewal.id}));
+        renewed.push_back(index_.renew(renewal, now));
+        if (!renewed.back().held) continue;
+        const SlotId id = index_.find({domain::Kind::task, renewal.id});
+        scribe_->touched(id);
+        // Written when something else is: after a crash as much is given anew as the claim was given. A renewal
+        // for longer than that must be on disk.
+        if (renewed.back().lease_until > now + index_.slot(id).lease_granted)
+            needed = pipeline_->gathering();
     }
+    CO_TRY_VOID(co_await pipeline_->wait(needed));
     co_return renewed;
 }
 
@@ -433,7 +455,7 @@ Async<Result<std::size_t>> SqliteStore::trim(TrimRequest request) {
     }
     trims_ += gone;
     index_.bindings().drop_old(now);
-    scribe_->trim_bindings(now);
+    scribe_->trim_ended(now);
     std::uint64_t needed = index_.feed().next();
     for (const std::string& cursor : request.feed_keep)
         needed = std::min(needed, memory::Feed::number_of(cursor));
