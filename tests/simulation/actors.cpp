@@ -177,6 +177,20 @@ Async<void> attempt(Attempt a, State state) {
     co_await say(a, ending < 5 ? Event::completed : ending < 8 ? Event::failed : Event::yielded);
 }
 
+/// Nothing, when a page was not answered.
+Async<std::optional<std::vector<stores::ListRow>>> list_all(std::shared_ptr<Process> process,
+                                                            std::size_t limit) {
+    std::vector<stores::ListRow> rows;
+    std::string cursor;
+    do {
+        auto page = co_await process->engine.list({}, cursor, limit);
+        if (!page) co_return std::nullopt;
+        std::ranges::move(page->rows, std::back_inserter(rows));
+        cursor = page->next;
+    } while (!cursor.empty());
+    co_return rows;
+}
+
 engine::ClaimCall some_claim(World& world, const std::string& name) {
     Rng& rng = world.rng();
     engine::ClaimCall call{.queues = kQueues, .types = {}, .worker = name};
@@ -254,7 +268,7 @@ Async<void> operate(World* world) {
             std::string(answer ? to_string(answer->state) : to_string(answer.error().code)));
         const auto read = co_await world->from<Result<domain::Record>>(process, engine.get(*id),
                                                                        std::unexpected(kGone));
-        if (read) world->oracle().seen(read->header);
+        if (read) world->oracle().read(read->header);
     }
 }
 
@@ -276,6 +290,63 @@ Async<void> spend(World* world) {
             world->oracle().spent(key);
             break;
         }
+    }
+}
+
+/// Reads what anybody may read, and remembers it.
+Async<void> watch(World* world) {
+    while (!world->over()) {
+        co_await world->sleep(world->some_time(1s));
+        const auto process = world->any_process();
+        if (!process) continue;
+        const std::size_t limit = 1 + world->rng().below(30);
+        const std::uint64_t what = world->rng().below(3);
+        const auto accepted = world->oracle().tasks();
+        if (what == 0) {
+            const std::string place = world->oracle().feed_place();
+            const auto page = co_await world->from<Result<stores::FeedPage>>(
+                process, process->engine.feed(place, limit), std::unexpected(kGone));
+            if (page) world->oracle().followed(place, *page);
+        } else if (what == 1) {
+            const auto rows = co_await world->from<std::optional<std::vector<stores::ListRow>>>(
+                process, list_all(process, limit), std::nullopt);
+            if (rows) world->oracle().listed(*rows, accepted);
+        } else {
+            const auto stats = co_await world->from<Result<stores::Stats>>(
+                process, process->engine.stats(), std::unexpected(kGone));
+            if (stats) world->oracle().counted(*stats, accepted.size());
+        }
+    }
+}
+
+Async<void> glance(World* world) {
+    SimulatedStore& store = world->store();
+    Oracle& oracle = world->oracle();
+    const std::uint64_t what = world->rng().below(4);
+    if (what == 0) {
+        const std::string place = oracle.feed_place();
+        const auto page = co_await store.feed(place, 1000);
+        if (page) oracle.followed(place, *page);
+    } else if (what == 1) {
+        const auto page = co_await store.list({}, {}, 1000, stores::kListBudget);
+        if (page) oracle.listed(page->rows, {});
+    } else if (what == 2) {
+        std::vector<domain::Key> keys;
+        for (const Uuid& id : world->known()) keys.emplace_back(domain::Kind::task, id);
+        const auto records = co_await store.load(std::move(keys));
+        if (!records) co_return;
+        for (const auto& record : *records) {
+            if (record) oracle.read(record->header);
+        }
+    } else {
+        stores::ClaimRequest request;
+        for (const std::string& queue : kQueues) request.queues.push_back({queue, {}});
+        request.worker = "glance";
+        request.max = 3;
+        request.lease = 1s;
+        const auto records = co_await store.claim(std::move(request));
+        if (!records) co_return;
+        for (const domain::Record& record : *records) oracle.claimed(record.header);
     }
 }
 

@@ -28,12 +28,12 @@ constexpr Setup planted(Bug bug) {
 // Found by: simulation --bug NAME --seeds 2000, and --relaxed --seeds 100
 constexpr std::array kKnown{
     Known{planted(Bug::no_fencing), 3},
-    Known{planted(Bug::ack_before_commit), 4},
-    Known{planted(Bug::visible_before_durable), 4},
-    Known{planted(Bug::promote_twice), 2},
+    Known{planted(Bug::ack_before_commit), 15},
+    Known{planted(Bug::visible_before_durable), 2},
+    Known{planted(Bug::promote_twice), 53},
     Known{planted(Bug::forget_a_wake), 3},
     Known{planted(Bug::audit_outside_commit), 3},
-    Known{planted(Bug::reuse_an_epoch), 64},
+    Known{planted(Bug::reuse_an_epoch), 1},
     Known{planted(Bug::lose_a_permit), 1},
     Known{planted(Bug::duplicate_append), 2},
     Known{planted(Bug::deaf_to_renewals), 1},

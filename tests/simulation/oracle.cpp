@@ -1,6 +1,8 @@
 #include "oracle.h"
 
 #include <algorithm>
+#include <numeric>
+#include <ranges>
 
 namespace holdfast::simulation {
 namespace {
@@ -80,6 +82,45 @@ void Oracle::seen(const domain::Header& h) {
     if (domain::is_final(h.state)) ended(h.id, h.state, h.version);
 }
 
+void Oracle::read(const domain::Header& h) {
+    seen(h);
+    // The stamp of a claim may be lost.
+    if (!h.is_held()) sightings_[h.id].insert({h.version, h.state});
+}
+
+void Oracle::listed(const std::vector<stores::ListRow>& rows, const std::set<Uuid>& accepted) {
+    std::set<Uuid> there;
+    for (const stores::ListRow& row : rows) {
+        read(row.header);
+        if (!there.insert(row.header.id).second)
+            fail("list", row.header.id.text() + " was listed twice");
+    }
+    for (const Uuid& id : accepted) {
+        if (!there.contains(id)) fail("list", id.text() + " was not listed");
+    }
+}
+
+void Oracle::followed(const std::string& asked_from, const stores::FeedPage& page) {
+    if (asked_from != feed_place_) return;  // we have been there
+    feed_place_ = page.next;
+    if (page.reset) fail("I10", "the feed lost its beginning");
+    followed_.insert(followed_.end(), page.events.begin(), page.events.end());
+}
+
+void Oracle::counted(const stores::Stats& stats, std::size_t accepted) {
+    std::uint64_t sum = 0;
+    for (const stores::QueueCounts& counts : stats.queues)
+        sum = std::accumulate(counts.by_state.begin(), counts.by_state.end(), sum);
+    if (sum < accepted)
+        fail("stats", std::to_string(sum) + " tasks were counted, and " + std::to_string(accepted) +
+                          " accepted");
+}
+
+std::set<Uuid> Oracle::tasks() const {
+    const auto ids = std::views::keys(accepted_);
+    return {ids.begin(), ids.end()};
+}
+
 void Oracle::check_place(const stores::ListRow& row) {
     const domain::Header& h = row.header;
     const bool cared_for =
@@ -118,6 +159,11 @@ void Oracle::check_history(const domain::Header& h) {
         if (!kept)
             fail("I1", "an answered " + std::string(to_string(promise.event)) + " of " +
                            h.id.text() + " is gone");
+    }
+    for (const Sighting& sighting : sightings_[h.id]) {
+        if (sighting.version > rows.size() || rows[sighting.version - 1].to != sighting.state)
+            fail("I1", h.id.text() + " was read as " + std::string(to_string(sighting.state)) +
+                           " and never was");
     }
     if (!rows.empty() && rows.back().event == domain::Event::lease_ended) {
         const auto lease = leases_.find({h.id, h.epoch});
@@ -165,7 +211,17 @@ void Oracle::check_now(Time now) {
     }
 }
 
+/// What a reader of the feed was given is not taken back, and nothing is put before it.
+void Oracle::check_followed() {
+    const auto events = store_.events();
+    const auto [told, is] = std::ranges::mismatch(followed_, events);
+    if (told != followed_.end())
+        fail("I10", "the feed told of " + told->name + " of " + told->subject.id.text() +
+                        ", and then of " + (is == events.end() ? "nothing" : is->name));
+}
+
 void Oracle::check_everything() {
+    check_followed();
     for (const auto& [id, key] : accepted_) {
         if (!store_.header(task_key(id))) fail("I1", "the accepted task " + id.text() + " is gone");
     }

@@ -30,7 +30,14 @@ class Oracle {
                   const engine::Done& done);
     void stage_written(const Uuid& id, const std::string& stage);
     void renewed(const Uuid& id, domain::Fence fence, Time lease_until);
-    void seen(const domain::Header& header);
+    /// Somebody read it.
+    void read(const domain::Header& header);
+    /// All tasks, page by page; these had been accepted before the first was asked for.
+    void listed(const std::vector<stores::ListRow>& rows, const std::set<Uuid>& accepted);
+    /// The next events of the feed, which is followed from its beginning.
+    void followed(const std::string& asked_from, const stores::FeedPage& page);
+    const std::string& feed_place() const { return feed_place_; }
+    void counted(const stores::Stats& stats, std::size_t accepted);
     /// One unit was taken from the shared account, under this key.
     void spent(const std::string& key) { spent_.insert(key); }
 
@@ -46,7 +53,7 @@ class Oracle {
     void check_account(const Uuid& account, std::int64_t opening);
 
     const std::optional<Violation>& violation() const { return violation_; }
-    const std::map<Uuid, std::string>& tasks() const { return accepted_; }
+    std::set<Uuid> tasks() const;
 
   private:
     struct Promise {
@@ -54,14 +61,21 @@ class Oracle {
         domain::Event event;
         std::optional<domain::Fence> fence;
     };
+    struct Sighting {
+        std::uint64_t version;
+        domain::State state;
+        bool operator<(const Sighting& other) const { return version < other.version; }
+    };
     struct Ending {
         domain::State state;
         std::uint64_t version;
     };
+    void seen(const domain::Header& header);
     void ended(const Uuid& id, domain::State state, std::uint64_t version);
     void fail(std::string invariant, const std::string& detail);
     void check_place(const stores::ListRow& row);
     void check_history(const domain::Header& header);
+    void check_followed();
     void check_permits(const std::vector<SimulatedStore::Sight>& tasks, Time now);
 
     SimulatedStore& store_;
@@ -70,6 +84,7 @@ class Oracle {
     std::map<Uuid, std::map<domain::Epoch, std::uint64_t>>
         claims_;  ///< epoch → the version it made
     std::map<Uuid, std::vector<Promise>> promises_;
+    std::map<Uuid, std::set<Sighting>> sightings_;
     std::map<Uuid, domain::Fence> completed_;
     std::map<Uuid, std::set<std::string>> stages_;
     std::map<std::pair<Uuid, domain::Epoch>, Time> leases_;
@@ -81,6 +96,8 @@ class Oracle {
     };
     std::map<Uuid, Checked> checked_;
     std::set<std::string> spent_;
+    std::vector<domain::FeedEvent> followed_;
+    std::string feed_place_;
     std::uint64_t crashes_seen_ = 0;
     std::optional<Violation> violation_;
 };

@@ -270,7 +270,10 @@ Async<Result<std::vector<stores::LogEntry>>> SimStore::log(std::string log, Uuid
 
 Async<Result<stores::FeedPage>> SimStore::feed(std::string cursor, std::size_t limit) {
     if (is_down()) co_return std::unexpected(kDown);
-    co_return index_->feed(cursor, limit);
+    stores::FeedPage page = index_->feed(cursor, limit);
+    const auto synced = co_await commit({});  // it may show claims that are not on disk yet
+    if (!synced) co_return std::unexpected(synced.error());
+    co_return page;
 }
 
 Async<Result<std::vector<std::int64_t>>> SimStore::count(std::vector<stores::Tally> tallies) {

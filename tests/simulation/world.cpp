@@ -121,6 +121,9 @@ Async<void> World::misfortune() {
             // Half the time at the worst moment: while a group is on its way to the disk.
             const int patience = rng_.chance(0.5) ? 2000 : 0;
             for (int i = 0; i < patience && !store_->is_syncing(); ++i) co_await sleep(500us);
+            // What is lost now, nobody may have seen.
+            actors_.spawn(glance(this));
+            co_await sleep(some_time(100us));
             note("the store loses power");
             const Duration outage = some_time(2s);
             if (embedded_) {
@@ -150,7 +153,7 @@ Async<void> World::open_account() {
     put.header.id = account_;
     put.header.version = 1;
     put.header.state = domain::State::running;
-    put.header.created_at = time_.now();
+    put.header.created_at = put.transition.at = time_.now();
     change.puts.push_back(std::move(put));
     change.adds.push_back({"balance", kOpeningBalance, {}, {}});
     std::vector<domain::Change> changes;
@@ -191,6 +194,7 @@ Verdict World::run() {
     actors_.spawn(produce(this, 6 + rng_.below(10)));
     actors_.spawn(operate(this));
     actors_.spawn(spend(this));
+    actors_.spawn(watch(this));
     actors_.spawn(misfortune());
     const std::size_t workers = 2 + rng_.below(3);
     for (std::size_t i = 0; i < workers; ++i) actors_.spawn(work(this, "w" + std::to_string(i)));

@@ -65,6 +65,7 @@ class World {
     void note(const std::string& what);
     void remember(const Uuid& id) { known_.push_back(id); }
     std::optional<Uuid> some_task();
+    const std::vector<Uuid>& known() const { return known_; }
 
     /// The answers of a process that died meanwhile do not reach anybody.
     template <class T>
@@ -113,6 +114,9 @@ Async<void> produce(World* world, std::size_t tasks);
 Async<void> work(World* world, std::string name);
 Async<void> operate(World* world);
 Async<void> spend(World* world);
+Async<void> watch(World* world);
+/// Asks the store itself for something, once.
+Async<void> glance(World* world);
 /// The operator who, at last, resumes whatever is parked and signals whatever waits.
 Async<void> rescue(World* world);
 
