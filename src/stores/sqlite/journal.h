@@ -180,6 +180,7 @@ class Archive {
     virtual Tried<std::vector<LogRow>> log_keys(const Uuid& owner) = 0;
     /// Feed rows from the one that holds `from` on; the oldest there is for 0.
     virtual Tried<std::vector<FeedRow>> feed(std::uint64_t from, std::size_t events) = 0;
+    /// These two read everything: on any thread, beside the others.
     virtual Tried<> check() = 0;
     virtual Tried<> backup(const std::string& to) = 0;
 };

@@ -45,6 +45,7 @@ constexpr const char* column_of(FinishedQuery::By by) {
 }  // namespace
 
 Tried<> Reading::open(const std::string& path, const std::string& vfs) {
+    path_ = path;
     vfs_ = vfs;
     if (auto opened = database_.open(path, Database::Mode::read, vfs); !opened) return opened;
     // Checkpoints are the writer's alone: in SQLite 3.40 two connections that checkpoint and write can race.
@@ -202,18 +203,21 @@ Tried<std::vector<FeedRow>> Reading::feed(std::uint64_t from, std::size_t events
 }
 
 Tried<> Reading::check() {
-    Statement s(database_, "PRAGMA integrity_check(10)");
+    Database database;
+    if (auto opened = database.open(path_, Database::Mode::read, vfs_); !opened) return opened;
+    Statement s(database, "PRAGMA integrity_check(10)");
     std::string found;
     while (s.row()) found += (found.empty() ? "" : "; ") + std::string(s.text(0));
-    if (auto read = database_.outcome(); !read) return read;
+    if (auto read = database.outcome(); !read) return read;
     if (found == "ok") return {};
     return std::unexpected(Trouble{Trouble::Kind::corrupt, "PRAGMA integrity_check: " + found});
 }
 
 Tried<> Reading::backup(const std::string& to) {
-    Database copy;
+    Database original, copy;
+    if (auto opened = original.open(path_, Database::Mode::read, vfs_); !opened) return opened;
     if (auto opened = copy.open(to, Database::Mode::write, vfs_); !opened) return opened;
-    sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", database_.handle(), "main");
+    sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", original.handle(), "main");
     if (backup == nullptr) {
         copy.note(sqlite3_errcode(copy.handle()));
         return copy.outcome();

@@ -28,7 +28,7 @@ class Reading final : public Archive {
     /// Prepared once, by its text.
     Statement& statement(const std::string& sql);
 
-    std::string vfs_;
+    std::string path_, vfs_;
     Database database_;
     std::map<std::string, Statement> statements_;
 };

@@ -10,13 +10,13 @@
 namespace holdfast::stores {
 
 template <class Read>
-auto SqliteStore::reading(Read read)
+auto SqliteStore::reading(Read read, Thread& thread)
     -> Async<Result<typename std::invoke_result_t<Read>::value_type>> {
     using Value = typename std::invoke_result_t<Read>::value_type;
     std::optional<std::invoke_result_t<Read>> answer;
-    if (reader_) {
+    if (thread) {
         answer = co_await asio::co_spawn(
-            reader_->get_executor(),
+            thread->get_executor(),
             [](Read& work) -> Async<std::optional<std::invoke_result_t<Read>>> {
                 co_return work();
             }(read),

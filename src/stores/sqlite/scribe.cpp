@@ -44,7 +44,9 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
             rows_.gone_finished.push_back(found->second.number);
             count(found->second, -1);
             in_memory_.erase(found);
+            moved(group);
         }
+        ++moves_.gone;
         rows_.gone_bodies.push_back(e.made);
         rows_.gone_logs.push_back(e.id);
         std::erase_if(rows_.logs, [&](const LogRow& log) { return log.owner == e.id; });
@@ -55,6 +57,7 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
         if (id == memory::kNoSlot) continue;
         Slot& slot = index_.slot(id);
         slot.disk.group = group;
+        if (slot.disk.row == OnDisk::Row::finished) moved(group);
         if (put.body) {
             slot.disk.has_body = slot.disk.dropped = false;
             bytes_ += slot.body.size();
@@ -66,7 +69,9 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
         rows_.bindings.push_back({bind.scope, bind.key, bind.id, bind.body_hash, now + bind.ttl});
         for (std::size_t kind = 0; kind < domain::kKinds; ++kind) {
             const SlotId id = index_.find({static_cast<domain::Kind>(kind), bind.id});
-            if (id != memory::kNoSlot) touched(id);
+            if (id == memory::kNoSlot) continue;
+            if (index_.slot(id).disk.row == OnDisk::Row::finished) moved(group);
+            touched(id);
         }
     }
     std::map<std::pair<Uuid, std::string_view>, std::uint64_t> places;
@@ -79,8 +84,10 @@ void Scribe::committed(const Change& change, const Outcome& outcome,
         rows_.logs.push_back({a.owner, a.log, --place->second, a.unique_key, a.bytes});
         bytes_ += a.bytes.size();
         const SlotId owner = index_.find({domain::Kind::task, a.owner});
-        if (owner != memory::kNoSlot && index_.slot(owner).disk.row == OnDisk::Row::finished)
+        if (owner != memory::kNoSlot && index_.slot(owner).disk.row == OnDisk::Row::finished) {
+            moved(group);
             touched(owner);
+        }
     }
     for (const domain::Add& add : change.adds)
         rows_.counters.emplace_back(add.counter, index_.counter(add.counter));
@@ -105,7 +112,9 @@ void Scribe::touched(SlotId id) {
     bytes_ += kRowBytes;
 }
 
-void Scribe::trimmed(const FinishedRow& row) {
+void Scribe::trimmed(const FinishedRow& row, std::uint64_t group) {
+    moved(group);
+    ++moves_.gone;
     rows_.gone_finished.push_back(row.number);
     rows_.gone_bodies.push_back(row.made);
     rows_.gone_logs.push_back(row.id);
@@ -207,7 +216,10 @@ Group Scribe::seal() {
             rows_.gone_finished.push_back(counted->second.number);
             count(counted->second, -1);
             in_memory_.erase(counted);
-            if (!is_finished(slot)) rows_.revived_logs.push_back(slot.id);
+            if (!is_finished(slot)) {
+                rows_.revived_logs.push_back(slot.id);
+                ++moves_.revived;
+            }
         } else if (slot.disk.row == OnDisk::Row::live && is_finished(slot)) {
             rows_.gone_live.push_back(slot.made);
         }

@@ -31,8 +31,8 @@ class Scribe {
                    Time now, std::uint64_t group);
     /// A record was changed by a claim or a renewal.
     void touched(memory::SlotId id);
-    /// A finished task goes, with all that is its own.
-    void trimmed(const FinishedRow& row);
+    /// A finished task goes in `group`, with all that is its own.
+    void trimmed(const FinishedRow& row, std::uint64_t group);
     /// Bindings and permits whose time is over go.
     void trim_ended(Time now) { rows_.ended_before = now; }
     void trim_feed(Time before, std::uint64_t needed);
@@ -52,6 +52,16 @@ class Scribe {
     };
     /// Now, with those that are not sealed yet.
     Finished count_finished();
+
+    /// What was read on disk is out of date if one of these changed meanwhile. A read of finished tasks begins when
+    /// the last group that moved any is durable.
+    struct Moves {
+        std::uint64_t rewritten = 0;  ///< Rows that changed or went.
+        std::uint64_t gone = 0;       ///< Records that went for good, of whatever kind.
+        std::uint64_t revived = 0;    ///< Those that are live again.
+        std::uint64_t group = 0;      ///< The last of these is in this group.
+    };
+    const Moves& moves() const { return moves_; }
 
     /// Brings a finished task back into the index. False: its row is damaged.
     bool restore(const FinishedRow& row, const std::vector<LogRow>& log_keys);
@@ -80,6 +90,10 @@ class Scribe {
 
     static void count(Finished& finished, const Counted& counted, std::int64_t by);
     void count(const Counted& counted, std::int64_t by);
+    void moved(std::uint64_t group) {
+        ++moves_.rewritten;
+        moves_.group = group;
+    }
     void write_live(memory::Slot& slot);
     void write_finished(memory::Slot& slot);
     std::uint32_t family_of(const memory::Slot& slot);
@@ -93,7 +107,8 @@ class Scribe {
     std::uint64_t last_finished_ = 0;
     std::uint64_t drift_ = 0;
     boost::unordered_flat_map<Uuid, Counted, UuidHash>
-        in_memory_;              ///< Finished tasks that the index has.
+        in_memory_;  ///< Finished tasks that the index has.
+    Moves moves_;
     Finished finished_;          ///< As it was last sealed, with what changed since in …
     Finished finished_changed_;  ///< … whose values do not matter.
 };

@@ -13,6 +13,7 @@ constexpr std::int64_t kApplicationId = 0x48667374;
 constexpr int kCheckpointPages = 1000;
 constexpr std::int64_t kLargestWalBytes = std::int64_t{64} << 20;
 constexpr int kLargestWalPages = kLargestWalBytes / 4096;
+constexpr int kBusyMs = 10'000;
 
 std::int64_t of(State state) {
     return static_cast<std::int64_t>(state);
@@ -107,7 +108,9 @@ Result<> SqliteJournal::start() {
     };
     if (auto opened = database_.open(options_.path, Database::Mode::write, options_.vfs); !opened)
         return failed(opened.error());
-    // A look at the file before anything is set: WAL mode is written into a foreign file, too.
+    // A look at the file before anything is set: WAL mode is written into a foreign file, too, and a log that was
+    // left behind goes into the file when the last connection closes.
+    keep_log(true);
     const std::int64_t tables = database_.pragma("schema_version");
     const std::int64_t ours = database_.pragma("application_id");
     if (auto read = database_.outcome(); !read) return failed(read.error());
@@ -116,6 +119,7 @@ Result<> SqliteJournal::start() {
             Code::unavailable,
             options_.path +
                 " is a database of another program; nothing was changed. Name another directory");
+    TRY_VOID(refuse_newer());
     const std::string setup =
         std::string("PRAGMA journal_mode=WAL; PRAGMA synchronous=") +
         (options_.relaxed ? "NORMAL" : "FULL") +
@@ -135,18 +139,27 @@ Result<> SqliteJournal::start() {
     reading_ = std::make_unique<Reading>();
     if (auto opened = reading_->open(options_.path, options_.vfs); !opened)
         return failed(opened.error());
+    // A person who writes to the file with a tool holds us up for a moment, and does not end the process.
+    sqlite3_busy_timeout(database_.handle(), kBusyMs);
     return {};
 }
 
-Result<> SqliteJournal::prepare_schema() {
+void SqliteJournal::keep_log(bool keep) {
+    sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
+Result<> SqliteJournal::refuse_newer() {
     const std::int64_t version = database_.pragma("user_version");
-    if (version > kSchemaVersion)
-        return refuse(
-            Code::unavailable,
-            options_.path + " was written by a newer Holdfast (schema " + std::to_string(version) +
-                ", this one knows " + std::to_string(kSchemaVersion) +
-                "); nothing was changed. Install that version, or restore a backup made before it");
-    if (version == kSchemaVersion) return {};
+    if (version <= kSchemaVersion) return {};
+    return refuse(
+        Code::unavailable,
+        options_.path + " was written by a newer Holdfast (schema " + std::to_string(version) +
+            ", this one knows " + std::to_string(kSchemaVersion) +
+            "); nothing was changed. Install that version, or restore a backup made before it");
+}
+
+Result<> SqliteJournal::prepare_schema() {
+    if (database_.pragma("user_version") == kSchemaVersion) return {};
     // Version 0 is a new file. A later schema adds its step here: from n to n + 1, all in one transaction.
     std::string script = "BEGIN IMMEDIATE;" + std::string(sql_text("schema"));
     for (std::size_t i = 0; i < domain::kStates; ++i)
@@ -191,8 +204,10 @@ Tried<> SqliteJournal::tidy() {
     const int mode =
         wal_pages_ < kLargestWalPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE;
     pass("before_checkpoint");
+    sqlite3_busy_timeout(database_.handle(), 0);
     const int rc =
         sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, mode, &wal_pages_, nullptr);
+    sqlite3_busy_timeout(database_.handle(), kBusyMs);
     if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) database_.note(rc);
     return database_.outcome();
 }
@@ -391,6 +406,7 @@ Result<> SqliteJournal::recover(Recovery& r) {
     if (!damaged.empty())
         return std::unexpected(
             cannot_open(options_.path, {Trouble::Kind::corrupt, damaged + " makes no sense"}));
+    keep_log(false);
     r.last(last);
     return {};
 }

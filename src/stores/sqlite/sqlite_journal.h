@@ -34,7 +34,10 @@ class SqliteJournal final : public Journal {
   private:
     struct Writing;  ///< The writer's prepared statements.
     explicit SqliteJournal(JournalOptions options);
+    Result<> refuse_newer();
     Result<> prepare_schema();
+    /// What is in the log stays there when the file is closed.
+    void keep_log(bool keep);
     Result<> start();
     void write(const Group& group);
     void pass(std::string_view point) const {

@@ -144,7 +144,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options, Cl
 SqliteStore::SqliteStore(SqliteOptions options, Clock& clock, asio::any_io_executor executor)
     : options_(std::move(options)), clock_(clock), executor_(std::move(executor)) {
     if (!options_.on_broken) options_.on_broken = end_process;
-    if (!options_.disk) reader_.emplace(1);
+    if (!options_.disk) {
+        reader_.emplace(1);
+        doctor_.emplace(1);
+    }
     scribe_ = std::make_unique<sqlite::Scribe>(index_);
     index_.leave_logs_on_disk();
 }
@@ -152,6 +155,7 @@ SqliteStore::SqliteStore(SqliteOptions options, Clock& clock, asio::any_io_execu
 SqliteStore::~SqliteStore() {
     pipeline_.reset();
     if (reader_) reader_->join();
+    if (doctor_) doctor_->join();
 }
 
 Result<> SqliteStore::start() {
@@ -174,7 +178,13 @@ Result<> SqliteStore::start() {
     epoch_ceiling_ = std::max(now, epoch_ceiling_) + kEpochsAhead;
     Group first;
     first.epoch_ceiling = epoch_ceiling_;
-    if (auto written = journal_->append(first); !written)
+    const auto with_ballast = [this](const std::function<Tried<>()>& write) {
+        Tried<> written = write();
+        if (!written && written.error().kind == Trouble::Kind::full && directory_->drop_ballast())
+            written = write();
+        return written;
+    };
+    if (auto written = with_ballast([&] { return journal_->append(first); }); !written)
         return refuse(Code::unavailable,
                       "cannot write to " + directory_->database() + ": " + written.error().text);
     index_.feed().saved_until(index_.feed().next(), kFeedBytes);
@@ -189,14 +199,11 @@ Result<> SqliteStore::start() {
                     return scribe_->seal();
                 },
             .write =
-                [this](const Group& group) {
-                    Tried<> written = journal_->append(group);
-                    if (!written && written.error().kind == Trouble::Kind::full &&
-                        directory_->drop_ballast())
-                        written = journal_->append(group);
-                    return written;
+                [this, with_ballast](const Group& group) {
+                    return with_ballast([&] { return journal_->append(group); });
                 },
-            .tidy = [this] { return journal_->tidy(); },
+            .tidy = [this,
+                     with_ballast] { return with_ballast([this] { return journal_->tidy(); }); },
             .durable = [this](std::uint64_t group) { group_is_durable(group); },
             .broken = [this](const Error& error) { options_.on_broken(error); }});
     return {};
@@ -217,14 +224,25 @@ Async<Result<Time>> SqliteStore::clock() {
 }
 
 Async<Result<>> SqliteStore::check() {
-    co_return co_await reading([this] { return journal_->archive().check(); });
+    co_return co_await reading([this] { return journal_->archive().check(); }, doctor_);
 }
 
 Async<Result<>> SqliteStore::backup(std::filesystem::path to) {
     CO_TRY_VOID(co_await pipeline_->wait(shown_));
     if (std::filesystem::exists(to))
         co_return refuse(Code::invalid_argument, to.string() + " exists already; name a new file");
-    co_return co_await reading([this, to = to.string()] { return journal_->archive().backup(to); });
+    CO_TRY_VOID(co_await reading(
+        [this, to]() -> Tried<> {
+            auto made = journal_->archive().backup(to.string());
+            if (made) return made;
+            std::error_code ignored;
+            std::filesystem::remove(to, ignored);  // half a copy is none
+            return std::unexpected(
+                Trouble{made.error().kind,
+                        "cannot make the backup " + to.string() + ": " + made.error().text});
+        },
+        doctor_));
+    co_return Result<>{};
 }
 
 // ---- memory is bounded ----
@@ -262,7 +280,9 @@ void SqliteStore::evict_finished() {
         const SlotId id = index_.find({domain::Kind::task, task});
         if (id != kNoSlot && domain::is_final(index_.slot(id).state)) {
             const Slot& slot = index_.slot(id);
-            if (slot.disk.staged || slot.disk.group > pipeline_->durable()) return;
+            if (slot.disk.staged || slot.disk.group > pipeline_->durable() ||
+                pinned_.contains(task))
+                return;
             horizon_ = std::max(horizon_, task.minted_at());
             scribe_->forget(id);
         }
@@ -292,13 +312,48 @@ std::vector<Uuid> SqliteStore::to_bring_in(const std::vector<Change>& changes) c
     return ids;
 }
 
+/// While they live, the finished tasks that these Changes touch do not leave memory.
+class SqliteStore::Pins {
+  public:
+    Pins(SqliteStore& store, const std::vector<Change>& changes) : pinned_(store.pinned_) {
+        for (const Change& change : changes) {
+            for (const domain::Put& put : change.puts) add(put.header.id);
+            for (const domain::Append& append : change.appends) add(append.owner);
+            for (const domain::Bind& bind : change.binds) add(bind.id);
+        }
+    }
+    ~Pins() {
+        for (const Uuid& id : ids_) {
+            const auto found = pinned_.find(id);
+            if (--found->second == 0) pinned_.erase(found);
+        }
+    }
+    Pins(const Pins&) = delete;
+    Pins& operator=(const Pins&) = delete;
+
+  private:
+    void add(const Uuid& id) {
+        ids_.push_back(id);
+        ++pinned_[id];
+    }
+    std::map<Uuid, std::size_t>& pinned_;
+    std::vector<Uuid> ids_;
+};
+
+Async<Result<>> SqliteStore::moves_are_durable() {
+    while (scribe_->moves().group > pipeline_->durable())
+        CO_TRY_VOID(co_await pipeline_->wait(scribe_->moves().group));
+    co_return Result<>{};
+}
+
 /// Finished tasks that somebody writes to come into memory first, so that the index can decide.
 Async<Result<>> SqliteStore::bring_in(std::vector<Uuid> ids) {
     struct Found {
         FinishedRow row;
         std::vector<sqlite::LogRow> logs;
     };
-    const std::uint64_t trims = trims_;
+    CO_TRY_VOID(co_await moves_are_durable());
+    const std::uint64_t gone = scribe_->moves().gone;
     CO_TRY(const std::vector<Found> found,
            co_await reading([this, ids]() -> Tried<std::vector<Found>> {
                std::vector<Found> all;
@@ -312,12 +367,12 @@ Async<Result<>> SqliteStore::bring_in(std::vector<Uuid> ids) {
                }
                return all;
            }));
-    if (trims != trims_) co_return co_await bring_in(std::move(ids));  // some may be gone since
+    if (gone != scribe_->moves().gone)
+        co_return co_await bring_in(std::move(ids));  // some may be gone since
     for (const Found& f : found) {
         if (index_.find({domain::Kind::task, f.row.id}) != kNoSlot) continue;
         if (!scribe_->restore(f.row, f.logs))
             co_return refuse(Code::unavailable, "the row of " + f.row.id.text() + " is damaged");
-        ++revivals_;
     }
     co_return Result<>{};
 }
@@ -329,12 +384,9 @@ Async<Result<std::vector<Outcome>>> SqliteStore::commit(std::vector<Change> chan
     if (scribe_->bytes() > options_.most_gathered_bytes)
         co_return refuse(Code::overloaded,
                          "the disk is slower than the work that comes in; try again");
-    for (std::vector<Uuid> ids = to_bring_in(changes); !ids.empty();) {
-        CO_TRY_VOID(co_await bring_in(ids));
-        // What is not on disk either does not exist; what came in may have been put out again meanwhile.
-        const std::uint64_t before = revivals_;
-        ids = to_bring_in(changes);
-        if (revivals_ == before) break;
+    if (std::vector<Uuid> ids = to_bring_in(changes); !ids.empty()) {
+        const Pins pins(*this, changes);  // what is in memory now must not leave meanwhile
+        CO_TRY_VOID(co_await bring_in(std::move(ids)));
     }
     std::vector<Outcome> outcomes;
     outcomes.reserve(changes.size());
@@ -436,10 +488,17 @@ Async<Result<std::vector<Record>>> SqliteStore::due(std::size_t limit) {
 Async<Result<std::size_t>> SqliteStore::trim(TrimRequest request) {
     if (pipeline_->is_broken()) co_return std::unexpected(*pipeline_->broken());
     const Time now = clock_.now();
-    CO_TRY(const auto old, co_await reading([this, request, now] {
-               return journal_->archive().old(trim_from_, request.finished_before, now,
-                                              request.limit);
-           }));
+    sqlite::Archive::Old old;
+    for (int tries = 0; tries < 3; ++tries) {
+        CO_TRY_VOID(co_await moves_are_durable());
+        const std::uint64_t before = scribe_->moves().rewritten;
+        CO_TRY(old, co_await reading([this, request, now, from = trim_from_] {
+                   return journal_->archive().old(from, request.finished_before, now,
+                                                  request.limit);
+               }));
+        if (before == scribe_->moves().rewritten) break;
+        old = {};  // it is out of date
+    }
     trim_from_ = old.next;
     std::size_t gone = 0;
     for (const FinishedRow& row : old.rows) {
@@ -450,10 +509,9 @@ Async<Result<std::size_t>> SqliteStore::trim(TrimRequest request) {
             if (!domain::is_final(slot.state) || slot.disk.staged || bound) continue;
             scribe_->forget(id);
         }
-        scribe_->trimmed(row);
+        scribe_->trimmed(row, pipeline_->gathering());
         ++gone;
     }
-    trims_ += gone;
     index_.bindings().drop_old(now);
     scribe_->trim_ended(now);
     std::uint64_t needed = index_.feed().next();

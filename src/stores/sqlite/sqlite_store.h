@@ -14,6 +14,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,12 +106,21 @@ class SqliteStore final : public Store {
     void evict_bodies();
     void evict_finished();
     bool has_room();
-    /// Reads on the reader's thread.
+    /// Reads on a thread: the reader's, unless it takes long.
+    using Thread = std::optional<asio::thread_pool>;
     template <class Read>
-    auto reading(Read read) -> Async<Result<typename std::invoke_result_t<Read>::value_type>>;
+    auto reading(Read read, Thread& thread)
+        -> Async<Result<typename std::invoke_result_t<Read>::value_type>>;
+    template <class Read>
+    auto reading(Read read) {
+        return reading(std::move(read), reader_);
+    }
 
     /// May a finished task of this id be on disk, and not in memory?
     bool may_be_on_disk(const Uuid& id) const;
+    class Pins;
+    /// Finished tasks stay on disk as they are for a read that begins now.
+    Async<Result<>> moves_are_durable();
     Async<Result<>> bring_in(std::vector<Uuid> ids);
     std::vector<Uuid> to_bring_in(const std::vector<Change>& changes) const;
     Async<Result<std::vector<std::optional<sqlite::FinishedRow>>>> find_finished(
@@ -131,16 +141,16 @@ class SqliteStore final : public Store {
     std::unique_ptr<sqlite::Journal> journal_;
     std::unique_ptr<sqlite::Scribe> scribe_;
     std::unique_ptr<sqlite::Pipeline> pipeline_;
-    std::optional<asio::thread_pool> reader_;
+    Thread reader_;
+    Thread doctor_;  ///< For what reads the whole file: claims do not wait behind it.
     std::deque<Cached> cached_;
     std::size_t cached_bytes_ = 0;
     std::uint64_t shown_ = 0;  ///< The last group with something that an answer may show.
     std::uint64_t sealed_feed_ =
         0;  ///< The feed's next number when the group that is written was sealed.
     std::int64_t epoch_ceiling_ = 0;
-    Time horizon_;                ///< No finished task on disk only has an id minted later.
-    std::uint64_t trims_ = 0;     ///< How often finished tasks were removed.
-    std::uint64_t revivals_ = 0;  ///< How often finished tasks came back into memory.
+    Time horizon_;                        ///< No finished task on disk only has an id minted later.
+    std::map<Uuid, std::size_t> pinned_;  ///< Finished tasks that somebody is about to write to.
     std::uint64_t trim_from_ =
         0;  ///< Where the next trim looks; bound tasks are passed over, and met again later.
     bool low_on_room_ = false;

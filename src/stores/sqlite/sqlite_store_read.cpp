@@ -114,6 +114,8 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
         places.push_back(i);
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
+    if (!absent.empty()) CO_TRY_VOID(co_await moves_are_durable());
+    const std::uint64_t gone = scribe_->moves().gone;
     if (!absent.empty()) {
         std::vector<Uuid> ids;
         for (const std::size_t i : absent) ids.push_back(keys[i].id);
@@ -140,7 +142,14 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
         }
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
-    CO_TRY_VOID(co_await fill_bodies(records, std::move(missing)));
+    CO_TRY_VOID(co_await fill_bodies(records, missing));
+    // A record that changed or went while its body was read would be half of the one and half of the other.
+    const bool torn = std::ranges::any_of(missing, [&](const auto& m) {
+        const Header& h = records[m.first].header;
+        const SlotId id = index_.find(h.key());
+        return id == kNoSlot ? gone != scribe_->moves().gone : index_.slot(id).version != h.version;
+    });
+    if (torn) co_return co_await load(std::move(keys));
     for (std::size_t i = 0; i < records.size(); ++i) answer[places[i]] = std::move(records[i]);
     co_return answer;
 }
@@ -308,7 +317,7 @@ Async<Result<Page>> SqliteStore::list(Filter filter, std::string cursor, std::si
         found.clear();
         page = {};
         floor = 0;
-        const std::uint64_t revivals = revivals_;
+        const std::uint64_t revived = scribe_->moves().revived;
         Filter unfinished = filter;
         unfinished.states =
             filter.kind == domain::Kind::task ? wanted_states(filter, false) : filter.states;
@@ -334,7 +343,7 @@ Async<Result<Page>> SqliteStore::list(Filter filter, std::string cursor, std::si
                 co_return refuse(Code::unavailable, "the row of " + row.id.text() + " is damaged");
             found.push_back({row.made, {std::move(h), false}});
         }
-        if (revivals == revivals_ || tries == 3)
+        if (revived == scribe_->moves().revived || tries == 3)
             break;  // a finished task that came back would be missed
     }
     // A task that ended between the two looks is there twice.
