@@ -196,6 +196,51 @@ TEST_F(Embedded, a_revived_task_that_had_left_memory_takes_everything_along) {
     EXPECT_EQ(listed(), 1U);
 }
 
+TEST_F(Embedded, many_who_write_to_finished_tasks_at_once_leave_each_as_it_should_be) {
+    be_lean();
+    use_threads();
+    open();
+    std::vector<Uuid> ids;
+    for (int i = 0; i < 40; ++i) ids.push_back(finish());
+    settle();
+    Rng rng(1);
+    constexpr std::size_t kRounds = 30;
+    for (std::size_t round = 0; round < kRounds; ++round) {
+        std::vector<Call<Result<std::vector<Outcome>>>> calls;
+        for (std::size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[rng.below(i)]);
+        for (std::size_t first = 0; first < ids.size(); first += 4) {
+            std::vector<Change> changes;
+            for (std::size_t i = first; i < first + 4; ++i) {
+                Change& change = changes.emplace_back();
+                change.partition = ids[i].partition();
+                change.appends.push_back(
+                    {"message", ids[i], std::to_string(round), Bytes(std::to_string(round))});
+            }
+            changes.push_back(domain::decide_submit(task(), ids[rng.below(ids.size())], now()));
+            calls.push_back(begin(store_->commit(std::move(changes))));
+        }
+        for (const auto& call : calls) {
+            const auto outcomes = end(call);
+            ASSERT_TRUE(outcomes) << outcomes.error().detail;
+            EXPECT_EQ(outcomes->at(4).verdict, Verdict::conflict) << "the id is taken";
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(listed(), ids.size());
+        EXPECT_EQ(finished_count(), ids.size());
+        for (const Uuid& id : ids) {
+            const auto log = run(store_->log("message", id, 0, 1000));
+            ASSERT_EQ(log.size(), kRounds);
+            for (std::size_t n = 0; n < kRounds; ++n) EXPECT_EQ(log[n].key, std::to_string(n));
+            EXPECT_EQ(look(id)->body, domain::make_body(task()));
+        }
+        reopen();
+    }
+    clock_->advance(1s);
+    EXPECT_EQ(run(store_->trim(old_ones())), ids.size());
+    EXPECT_EQ(finished_count(), 0U);
+}
+
 // ---- trimming ----
 
 TEST_F(Embedded, two_trims_at_once_count_nobody_twice) {
@@ -343,6 +388,21 @@ TEST_F(Embedded, nothing_is_acknowledged_after_a_write_has_failed) {
     EXPECT_FALSE(end(begin(store_->stats())));
     EXPECT_FALSE(end(begin(store_->clock())));
     EXPECT_FALSE(end(begin(store_->close())));
+}
+
+TEST_F(Embedded, somebody_who_writes_to_the_file_for_a_moment_is_waited_for) {
+    use_threads();
+    open();
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    const auto commit = begin(committing(domain::decide_submit(task(), mint(), now())));
+    EXPECT_FALSE(commit.answered());
+    ASSERT_EQ(sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
+    const auto outcomes = end(commit);
+    ASSERT_TRUE(outcomes) << outcomes.error().detail;
+    EXPECT_EQ(outcomes->at(0).verdict, Verdict::committed);
+    sqlite3_close(other);
 }
 
 // ---- for a person ----
