@@ -196,6 +196,31 @@ TEST_F(Embedded, a_revived_task_that_had_left_memory_takes_everything_along) {
     EXPECT_EQ(listed(), 1U);
 }
 
+TEST_F(Embedded, a_finished_task_does_not_leave_memory_while_a_commit_that_names_it_looks_on_disk) {
+    options_.finished_cache = 1;
+    use_threads();
+    open();
+    std::vector<Uuid> old(50'000);
+    for (Uuid& id : old) id = mint();  // of before the next ones: they may be on disk
+    finish();
+    submit(task("other"));
+    const Record held = claim("other").at(0);
+    const Uuid id = finish();
+    settle();
+    std::vector<Change> changes;
+    changes.push_back(domain::decide_submit(task(), id, now()));
+    for (const Uuid& other : old) {
+        Change& change = changes.emplace_back();
+        change.partition = other.partition();
+        change.appends.push_back({"message", other, "key", Bytes("x")});
+    }
+    const auto slow = begin(store_->commit(std::move(changes)));
+    ASSERT_EQ(act(held, Complete{held.header.fence(), {}}).verdict, Verdict::committed);
+    ASSERT_FALSE(slow.answered()) << "it still reads";
+    EXPECT_EQ(end(slow)->at(0).verdict, Verdict::conflict) << "the id is taken";
+    EXPECT_EQ(listed(), 3U);
+}
+
 TEST_F(Embedded, many_who_write_to_finished_tasks_at_once_leave_each_as_it_should_be) {
     be_lean();
     use_threads();
