@@ -81,7 +81,10 @@ Statement& Statement::bind(const Uuid& id) {
 }
 
 bool Statement::run() {
-    if (get() == nullptr) return false;
+    if (get() == nullptr || database_->is_in_trouble()) {
+        reset();
+        return false;
+    }
     int rc = SQLITE_ROW;
     while (rc == SQLITE_ROW) rc = sqlite3_step(get());
     if (rc != SQLITE_DONE) database_->note(rc);
@@ -90,7 +93,10 @@ bool Statement::run() {
 }
 
 bool Statement::row() {
-    if (get() == nullptr) return false;
+    if (get() == nullptr || database_->is_in_trouble()) {
+        reset();
+        return false;
+    }
     const int rc = sqlite3_step(get());
     if (rc == SQLITE_ROW) return true;
     if (rc != SQLITE_DONE) database_->note(rc);
@@ -143,7 +149,11 @@ Tried<> Database::open(const std::string& path, Mode mode, const std::string& vf
     const int rc =
         sqlite3_open_v2(path.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
     handle_.reset(handle);
-    if (handle != nullptr) sqlite3_extended_result_codes(handle, 1);
+    if (handle != nullptr) {
+        sqlite3_extended_result_codes(handle, 1);
+        sqlite3_busy_timeout(
+            handle, kPatienceMs);  // our own two connections meet when one recovers the log
+    }
     note(rc);
     return outcome();
 }

@@ -48,7 +48,7 @@ class Statement {
     Statement& bind_blob(std::string_view bytes);
     Statement& bind(const Uuid& id);
 
-    /// Runs to the end, without looking at rows.
+    /// Runs to the end, without looking at rows. Does nothing while the database is in trouble.
     bool run();
     /// Steps to the next row. False: there are no more, or something went wrong (see Database::trouble).
     bool row();
@@ -77,6 +77,7 @@ class Statement {
 class Database {
   public:
     enum class Mode : std::uint8_t { write, read };
+    static constexpr int kPatienceMs = 2000;  ///< For the other connection.
     Database() = default;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
@@ -85,6 +86,8 @@ class Database {
     Tried<> execute(const std::string& sql);
     /// The first thing that went wrong since it was last asked, if anything did.
     Tried<> outcome();
+    /// After an error SQLite may have ended the transaction by itself: what would follow must not run alone.
+    bool is_in_trouble() const { return in_trouble_; }
     void note(int rc);
     std::int64_t pragma(const std::string& name);
     sqlite3* handle() const { return handle_.get(); }

@@ -36,6 +36,12 @@ Error cannot_open(const std::string& path, const Trouble& trouble) {
         case Trouble::Kind::full:
             next = "the disk is full. Free some space and start again; nothing was lost";
             break;
+        case Trouble::Kind::io:
+            next =
+                "the disk could not be read or written, or the directory is not there; nothing was "
+                "changed. "
+                "Look after the disk, then start again";
+            break;
         case Trouble::Kind::busy:
             next = "another program has it open. Close that one first";
             break;
@@ -205,9 +211,11 @@ Tried<> SqliteJournal::tidy() {
         wal_pages_ < kLargestWalPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE;
     pass("before_checkpoint");
     sqlite3_busy_timeout(database_.handle(), 0);
+    sqlite3_busy_timeout(database_.handle(), 0);
     const int rc =
         sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, mode, &wal_pages_, nullptr);
     sqlite3_busy_timeout(database_.handle(), kBusyMs);
+    sqlite3_busy_timeout(database_.handle(), Database::kPatienceMs);
     if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) database_.note(rc);
     return database_.outcome();
 }
