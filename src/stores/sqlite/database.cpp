@@ -151,8 +151,7 @@ Tried<> Database::open(const std::string& path, Mode mode, const std::string& vf
     handle_.reset(handle);
     if (handle != nullptr) {
         sqlite3_extended_result_codes(handle, 1);
-        sqlite3_busy_timeout(
-            handle, kPatienceMs);  // our own two connections meet when one recovers the log
+        sqlite3_busy_timeout(handle, kPatienceMs);
     }
     note(rc);
     return outcome();

@@ -77,7 +77,9 @@ class Statement {
 class Database {
   public:
     enum class Mode : std::uint8_t { write, read };
-    static constexpr int kPatienceMs = 2000;  ///< For the other connection.
+    /// With our own other connection, which may be recovering the log, and with a person who writes to the file
+    /// with a tool: they hold us up for a moment, and do not end the process.
+    static constexpr int kPatienceMs = 10'000;
     Database() = default;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;

@@ -13,7 +13,6 @@ constexpr std::int64_t kApplicationId = 0x48667374;
 constexpr int kCheckpointPages = 1000;
 constexpr std::int64_t kLargestWalBytes = std::int64_t{64} << 20;
 constexpr int kLargestWalPages = kLargestWalBytes / 4096;
-constexpr int kBusyMs = 10'000;
 
 std::int64_t of(State state) {
     return static_cast<std::int64_t>(state);
@@ -145,8 +144,6 @@ Result<> SqliteJournal::start() {
     reading_ = std::make_unique<Reading>();
     if (auto opened = reading_->open(options_.path, options_.vfs); !opened)
         return failed(opened.error());
-    // A person who writes to the file with a tool holds us up for a moment, and does not end the process.
-    sqlite3_busy_timeout(database_.handle(), kBusyMs);
     return {};
 }
 
@@ -211,10 +208,8 @@ Tried<> SqliteJournal::tidy() {
         wal_pages_ < kLargestWalPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE;
     pass("before_checkpoint");
     sqlite3_busy_timeout(database_.handle(), 0);
-    sqlite3_busy_timeout(database_.handle(), 0);
     const int rc =
         sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, mode, &wal_pages_, nullptr);
-    sqlite3_busy_timeout(database_.handle(), kBusyMs);
     sqlite3_busy_timeout(database_.handle(), Database::kPatienceMs);
     if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) database_.note(rc);
     return database_.outcome();
