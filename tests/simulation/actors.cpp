@@ -269,6 +269,7 @@ Async<void> operate(World* world) {
         const auto read = co_await world->from<Result<domain::Record>>(process, engine.get(*id),
                                                                        std::unexpected(kGone));
         if (read) world->oracle().read(read->header);
+        if (!read && read.error().code == Code::not_found) world->oracle().missed(*id);
     }
 }
 
@@ -335,8 +336,9 @@ Async<void> glance(World* world) {
         for (const Uuid& id : world->known()) keys.emplace_back(domain::Kind::task, id);
         const auto records = co_await store.load(std::move(keys));
         if (!records) co_return;
-        for (const auto& record : *records) {
-            if (record) oracle.read(record->header);
+        for (std::size_t i = 0; i < records->size(); ++i) {
+            const auto& record = (*records)[i];
+            record ? oracle.read(record->header) : oracle.missed(world->known()[i]);
         }
     } else {
         stores::ClaimRequest request;

@@ -32,6 +32,8 @@ class Oracle {
     void renewed(const Uuid& id, domain::Fence fence, Time lease_until);
     /// Somebody read it.
     void read(const domain::Header& header);
+    /// It was asked for after it had been accepted, and is said not to exist.
+    void missed(const Uuid& id) { fail("I1", "the accepted task " + id.text() + " was not found"); }
     /// All tasks, page by page; these had been accepted before the first was asked for.
     void listed(const std::vector<stores::ListRow>& rows, const std::set<Uuid>& accepted);
     /// The next events of the feed, which is followed from its beginning.
