@@ -171,7 +171,7 @@ class Archive {
         std::uint64_t next = 0;         ///< Where to go on; 0: what follows is too young.
     };
     /// In the order of their numbers from `from` on: those that ended before `before` and are not bound any more
-    /// at `now`. Looks at a few thousand rows at most.
+    /// at `now`. Looks at some ten thousand rows at most.
     virtual Tried<Old> old(std::uint64_t from, Time before, Time now, std::size_t limit) = 0;
     virtual Tried<std::vector<Bytes>> bodies(const std::vector<std::uint64_t>& made) = 0;
     virtual Tried<std::vector<LogEntry>> log(std::string_view log, const Uuid& owner,

@@ -1,6 +1,7 @@
 #include "stores/sqlite/reading.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 
 namespace holdfast::stores::sqlite {
@@ -110,7 +111,7 @@ Tried<> Reading::walk(const FinishedQuery& query,
 }
 
 Tried<Archive::Old> Reading::old(std::uint64_t from, Time before, Time now, std::size_t limit) {
-    constexpr std::size_t kMostLookedAt = 5000;
+    constexpr std::size_t kMostLookedAt = 50'000;
     Old old;
     Statement& s = statement(
         "SELECT number, made, id, family, state, fingerprint, finished_at, bound_until FROM "
@@ -139,14 +140,33 @@ Tried<Archive::Old> Reading::old(std::uint64_t from, Time before, Time now, std:
     return old;
 }
 
+/// Tasks are claimed about in the order in which they were made, so their bodies are neighbours: a walk over all of
+/// them is several times faster than a search for each. Where too many strangers stand between, it searches.
 Tried<std::vector<Bytes>> Reading::bodies(const std::vector<std::uint64_t>& made) {
-    std::vector<Bytes> bodies;
-    bodies.reserve(made.size());
-    Statement& s = statement("SELECT body FROM bodies WHERE made=?");
-    for (const std::uint64_t number : made) {
-        s.bind(number);
-        bodies.push_back(s.row() ? Bytes(s.blob(0)) : Bytes{});
-        s.reset();
+    std::vector<Bytes> bodies(made.size());
+    std::vector<std::size_t> order(made.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return made[i]; });
+    Statement& walk =
+        statement("SELECT made, body FROM bodies WHERE made BETWEEN ? AND ? ORDER BY made");
+    Statement& search = statement("SELECT body FROM bodies WHERE made=?");
+    auto wanted = order.begin();
+    if (made.size() > 1) {
+        walk.bind(made[order.front()]).bind(made[order.back()]);
+        for (std::size_t strangers = 0;
+             wanted != order.end() && strangers < made.size() && walk.row();) {
+            const auto at = static_cast<std::uint64_t>(walk.number(0));
+            while (wanted != order.end() && made[*wanted] < at) ++wanted;  // it has none
+            strangers += wanted == order.end() || made[*wanted] != at ? 1 : 0;
+            for (; wanted != order.end() && made[*wanted] == at; ++wanted)
+                bodies[*wanted] = Bytes(walk.blob(1));
+        }
+        walk.reset();
+    }
+    for (; wanted != order.end(); ++wanted) {
+        search.bind(made[*wanted]);
+        if (search.row()) bodies[*wanted] = Bytes(search.blob(0));
+        search.reset();
     }
     if (auto read = database_.outcome(); !read) return std::unexpected(read.error());
     return bodies;

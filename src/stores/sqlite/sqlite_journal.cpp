@@ -77,7 +77,7 @@ struct SqliteJournal::Writing {
           feed(db, "INSERT INTO feed VALUES (?,?,?,?)"),
           trim_feed(db,
                     "DELETE FROM feed WHERE first IN "
-                    "(SELECT first FROM feed ORDER BY first LIMIT 1000) "
+                    "(SELECT first FROM feed ORDER BY first LIMIT 10000) "
                     "AND at < ?1 AND first + count <= ?2"),
           binding(db, "INSERT OR REPLACE INTO bindings VALUES (?,?,?,?,?)"),
           trim_bindings(db, "DELETE FROM bindings WHERE expires_at <= ?"),

@@ -44,7 +44,6 @@ CREATE INDEX finished_by_state ON finished (state, made);
 CREATE INDEX finished_by_family ON finished (family, state, made);
 CREATE INDEX finished_by_tenant ON finished (tenant, state, made) WHERE tenant > 0;
 CREATE INDEX finished_by_failure ON finished (fingerprint, state, made) WHERE fingerprint <> 0;
-CREATE INDEX finished_bound ON finished (bound_until) WHERE bound_until > 0;
 CREATE TABLE finished_counts (
     family INTEGER NOT NULL, state INTEGER NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (family, state)
