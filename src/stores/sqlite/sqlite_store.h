@@ -95,6 +95,11 @@ class SqliteStore final : public Store {
   private:
     friend class Peek;  ///< The simulation looks without asking.
     class Recall;
+    /// Epochs of claims whose stamp may be lost are below this much of the future.
+    static constexpr std::int64_t kEpochsAhead =
+        std::chrono::microseconds(std::chrono::hours{24}).count();
+    static constexpr std::size_t kFeedBytes = std::size_t{8}
+                                              << 20;  ///< Of the newest feed, in memory.
     struct Cached {
         memory::SlotId slot;
         std::uint64_t made, group;
