@@ -24,7 +24,7 @@ SlotId Index::find(const Key& key) const {
 
 // ---- commit: look at everything first, then write ----
 
-Outcome Index::commit(Change&& change, Time now) {
+Outcome Index::commit(Change& change, Time now) {
     Outcome outcome = examine(change, now);
     if (outcome.verdict == Verdict::committed) apply(change, outcome, now);
     return outcome;

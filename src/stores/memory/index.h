@@ -38,7 +38,9 @@ class Index {
     Index(const Index&) = delete;
     Index& operator=(const Index&) = delete;
 
-    Outcome commit(Change&& change, Time now);
+    /// Takes texts and bodies of records out of the Change; what else it says stays.
+    Outcome commit(Change& change, Time now);
+    Outcome commit(Change&& change, Time now) { return commit(change, now); }
     std::vector<Record> claim(const ClaimRequest& request, Time now);
     Renewed renew(const Renewal& renewal, Time now);
     std::optional<Record> load(const Key& key) const;

@@ -44,7 +44,7 @@ class Walk {
     }
     void commit(Change change) {
         change.nonce = rng_() | 1;
-        const Outcome outcome = index_.commit(std::move(change), now_);
+        const Outcome outcome = index_.commit(change, now_);
         said_.push_back(std::to_string(static_cast<int>(outcome.verdict)) + outcome.reason);
     }
     void submit() {
@@ -180,7 +180,7 @@ TEST(Index, a_record_of_another_kind_keeps_the_timer_and_the_note_it_was_given) 
         Change change;
         change.partition = Partition{1};
         change.puts.push_back(put);
-        ASSERT_EQ(index.commit(std::move(change), now).verdict, Verdict::committed);
+        ASSERT_EQ(index.commit(change, now).verdict, Verdict::committed);
         const Header stored = index.load(put.header.key())->header;
         EXPECT_EQ(stored.wake_at, put.header.wake_at) << "a lease is a task's, and it has none";
         EXPECT_EQ(stored.note, put.header.note);

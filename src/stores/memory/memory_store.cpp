@@ -6,7 +6,7 @@ Async<Result<std::vector<Outcome>>> MemoryStore::commit(std::vector<Change> chan
     std::vector<Outcome> outcomes;
     outcomes.reserve(changes.size());
     const Time now = clock_.now();
-    for (Change& change : changes) outcomes.push_back(index_.commit(std::move(change), now));
+    for (Change& change : changes) outcomes.push_back(index_.commit(change, now));
     co_return outcomes;
 }
 

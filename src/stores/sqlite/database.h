@@ -91,6 +91,8 @@ class Database {
     /// After an error SQLite may have ended the transaction by itself: what would follow must not run alone.
     bool is_in_trouble() const { return in_trouble_; }
     void note(int rc);
+    /// What went wrong does not matter.
+    void forgive() { in_trouble_ = false; }
     std::int64_t pragma(const std::string& name);
     sqlite3* handle() const { return handle_.get(); }
 

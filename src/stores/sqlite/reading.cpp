@@ -1,7 +1,6 @@
 #include "stores/sqlite/reading.h"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
 
 namespace holdfast::stores::sqlite {
@@ -145,7 +144,7 @@ Tried<Archive::Old> Reading::old(std::uint64_t from, Time before, Time now, std:
 Tried<std::vector<Bytes>> Reading::bodies(const std::vector<std::uint64_t>& made) {
     std::vector<Bytes> bodies(made.size());
     std::vector<std::size_t> order(made.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::size_t i) { return made[i]; });
     Statement& walk =
         statement("SELECT made, body FROM bodies WHERE made BETWEEN ? AND ? ORDER BY made");

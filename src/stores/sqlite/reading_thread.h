@@ -10,16 +10,16 @@
 namespace holdfast::stores {
 
 template <class Read>
-auto SqliteStore::reading(Read read, Thread& thread)
+auto SqliteStore::reading(Read read, Thread* thread)
     -> Async<Result<typename std::invoke_result_t<Read>::value_type>> {
     using Value = typename std::invoke_result_t<Read>::value_type;
     std::optional<std::invoke_result_t<Read>> answer;
-    if (thread) {
+    if (*thread) {
         answer = co_await asio::co_spawn(
-            thread->get_executor(),
-            [](Read& work) -> Async<std::optional<std::invoke_result_t<Read>>> {
+            (*thread)->get_executor(),
+            [](Read work) -> Async<std::optional<std::invoke_result_t<Read>>> {
                 co_return work();
-            }(read),
+            }(std::move(read)),
             asio::use_awaitable);
     } else {
         answer = read();

@@ -185,14 +185,14 @@ Tried<> SqliteJournal::append(const Group& group) {
         write(group);
         if (auto written = database_.outcome(); !written) {
             if (sqlite3_get_autocommit(database_.handle()) == 0) w.rollback.run();
-            database_.outcome();
+            database_.forgive();
             return written;
         }
         pass("before_sync");
         if (!w.commit.run() && sqlite3_get_autocommit(database_.handle()) == 0) {
             auto failed = database_.outcome();
             w.rollback.run();
-            database_.outcome();
+            database_.forgive();
             return failed;
         }
     }

@@ -182,7 +182,7 @@ Async<Result<std::vector<Outcome>>> SqliteStore::commit(std::vector<Change> chan
             continue;
         }
         const auto erased = scribe_->erasures(change);
-        outcomes.push_back(index_.commit(std::move(change), now));
+        outcomes.push_back(index_.commit(change, now));
         if (outcomes.back().verdict != Verdict::committed) continue;
         scribe_->committed(change, outcomes.back(), erased, now, group);
         shown_ = group;
@@ -224,7 +224,7 @@ Async<Result<std::vector<Record>>> SqliteStore::claim(ClaimRequest request) {
         pipeline_->touch_soon();
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
-    CO_TRY_VOID(co_await fill_bodies(claimed, std::move(missing)));
+    CO_TRY_VOID(co_await fill_bodies(&claimed, std::move(missing)));
     co_return claimed;
 }
 
@@ -259,7 +259,7 @@ Async<Result<std::vector<Record>>> SqliteStore::due(std::size_t limit) {
         note_missing(slot, i, missing);
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
-    CO_TRY_VOID(co_await fill_bodies(records, std::move(missing)));
+    CO_TRY_VOID(co_await fill_bodies(&records, std::move(missing)));
     co_return records;
 }
 

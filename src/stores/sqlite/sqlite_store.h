@@ -114,11 +114,11 @@ class SqliteStore final : public Store {
     /// Reads on a thread: the reader's, unless it takes long.
     using Thread = std::optional<asio::thread_pool>;
     template <class Read>
-    auto reading(Read read, Thread& thread)
+    auto reading(Read read, Thread* thread)
         -> Async<Result<typename std::invoke_result_t<Read>::value_type>>;
     template <class Read>
     auto reading(Read read) {
-        return reading(std::move(read), reader_);
+        return reading(std::move(read), &reader_);
     }
 
     /// May a finished task of this id be on disk, and not in memory?
@@ -133,7 +133,7 @@ class SqliteStore final : public Store {
     /// Bodies that are on disk only: by their place among the records, and their `made`.
     using Missing = std::vector<std::pair<std::size_t, std::uint64_t>>;
     void note_missing(const memory::Slot& slot, std::size_t place, Missing& missing) const;
-    Async<Result<>> fill_bodies(std::vector<Record>& records, Missing missing);
+    Async<Result<>> fill_bodies(std::vector<Record>* records, Missing missing);
     struct FinishedPage;
     Async<Result<FinishedPage>> list_finished(Filter filter, std::uint64_t top, std::size_t limit,
                                               std::size_t budget);

@@ -210,7 +210,7 @@ Async<Result<Time>> SqliteStore::clock() {
 }
 
 Async<Result<>> SqliteStore::check() {
-    co_return co_await reading([this] { return journal_->archive().check(); }, doctor_);
+    co_return co_await reading([this] { return journal_->archive().check(); }, &doctor_);
 }
 
 Async<Result<>> SqliteStore::backup(std::filesystem::path to) {
@@ -227,7 +227,7 @@ Async<Result<>> SqliteStore::backup(std::filesystem::path to) {
                 Trouble{made.error().kind,
                         "cannot make the backup " + to.string() + ": " + made.error().text});
         },
-        doctor_));
+        &doctor_));
     co_return Result<>{};
 }
 

@@ -76,7 +76,7 @@ void SqliteStore::note_missing(const Slot& slot, std::size_t place, Missing& mis
     if (slot.disk.dropped) missing.emplace_back(place, slot.made);
 }
 
-Async<Result<>> SqliteStore::fill_bodies(std::vector<Record>& records, Missing missing) {
+Async<Result<>> SqliteStore::fill_bodies(std::vector<Record>* records, Missing missing) {
     if (missing.empty()) co_return Result<>{};
     std::vector<std::uint64_t> made(missing.size());
     std::ranges::transform(missing, made.begin(), [](const auto& m) { return m.second; });
@@ -84,7 +84,7 @@ Async<Result<>> SqliteStore::fill_bodies(std::vector<Record>& records, Missing m
                return journal_->archive().bodies(made);
            }));
     for (std::size_t i = 0; i < missing.size(); ++i)
-        records[missing[i].first].body = std::move(bodies[i]);
+        (*records)[missing[i].first].body = std::move(bodies[i]);
     co_return Result<>{};
 }
 
@@ -118,6 +118,7 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
     const std::uint64_t gone = scribe_->moves().gone;
     if (!absent.empty()) {
         std::vector<Uuid> ids;
+        ids.reserve(absent.size());
         for (const std::size_t i : absent) ids.push_back(keys[i].id);
         CO_TRY(const auto rows, co_await find_finished(std::move(ids)));
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -142,7 +143,7 @@ Async<Result<std::vector<std::optional<Record>>>> SqliteStore::load(std::vector<
         }
     }
     CO_TRY_VOID(co_await pipeline_->wait(needed));
-    CO_TRY_VOID(co_await fill_bodies(records, missing));
+    CO_TRY_VOID(co_await fill_bodies(&records, missing));
     // A record that changed or went while its body was read would be half of the one and half of the other.
     const bool torn = std::ranges::any_of(missing, [&](const auto& m) {
         const Header& h = records[m.first].header;
