@@ -141,8 +141,6 @@ Result<> read_preset(std::string_view name, std::string_view field, Policy& poli
 
 Result<> check_policy(const Policy& p) {
     const Backoff& b = p.backoff;
-    if (!b.schedule.empty() && b != Backoff{.schedule = b.schedule, .jitter = b.jitter})
-        return invalid("retry.policy", kEitherOr);
     if (b.schedule.size() > kLongestSchedule)
         return invalid("retry.policy.schedule", "has more than 32 durations");
     if (!std::ranges::all_of(b.schedule, is_delay))
@@ -156,6 +154,8 @@ Result<> check_policy(const Policy& p) {
     if (p.max > kMostAttempts) return invalid("retry.max", "must be between 0 and 1000");
     if (p.timeout < Duration{0} || p.timeout > kLongestTimeout)
         return invalid("timeout", "must be between 0s and 3650d");
+    if (!b.schedule.empty() && b != Backoff{.schedule = b.schedule, .jitter = b.jitter})
+        return invalid("retry.policy", kEitherOr);
     return {};
 }
 
