@@ -99,6 +99,10 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path) {
         return refuse(Code::unavailable, "the data directory " + path.string() + " is in use by " +
                                              holder_of(directory.lock_) +
                                              ". Stop it first, or name another directory");
+    // SQLite would let everybody read it.
+    const int database =
+        ::open(directory.database().c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (database >= 0) close(database);
     const std::string pid = std::to_string(getpid()) + '\n';
     if (ftruncate(directory.lock_, 0) != 0 ||
         pwrite(directory.lock_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {

@@ -31,6 +31,8 @@ TEST(DataDirectory, is_made_for_its_owner_alone) {
     ASSERT_EQ(stat(path.c_str(), &about), 0);
     EXPECT_EQ(about.st_mode & 0777U, 0700U);
     EXPECT_EQ(opened->database(), (path / "holdfast.db").string());
+    ASSERT_EQ(stat(opened->database().c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777U, 0600U);
 }
 
 TEST(DataDirectory, a_second_owner_is_told_who_has_it) {
