@@ -37,7 +37,7 @@ enum class Verdict : std::uint8_t {
     committed,
     conflict,   ///< A record is not at the version the Change was decided on. Load, decide again.
     duplicate,  ///< A binding names another record, or an append that may not repeat was there.
-    refused,    ///< A counter would leave its bounds, or a permit is not to be had.
+    refused,    ///< Beyond a counter's bounds, a permit is not to be had, or no room is left.
 };
 
 struct Outcome {
