@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
@@ -189,7 +190,8 @@ Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) {
     json::error_code ec;
     json::parse_options options;
     options.max_depth = limits.depth;
-    const json::value value = json::parse(text, ec, {}, options);
+    json::monotonic_resource room;  // the parsed form is only looked at
+    const json::value value = json::parse(text, ec, &room, options);
     if (ec == json::error::too_deep)
         return refuse(Code::invalid_argument,
                       "nested deeper than " + std::to_string(limits.depth) + " levels");
@@ -252,6 +254,22 @@ std::vector<Json::Member> Json::members() const {
         at = skip_space(text, end);
     }
     return found;
+}
+
+std::vector<Json> Json::elements() const {
+    std::vector<Json> found;
+    const std::string_view text = text_;
+    if (!text.starts_with('[')) return found;
+    for (std::size_t at = skip_space(text, 1); text[at] != ']'; at = skip_space(text, at)) {
+        if (text[at] == ',') at = skip_space(text, at + 1);
+        const std::size_t begin = std::exchange(at, after_value(text, at));
+        found.push_back(Json(std::string(text.substr(begin, at - begin))));
+    }
+    return found;
+}
+
+std::size_t Json::keys() const {
+    return written_keys(text_);
 }
 
 Json Json::member(std::string_view name) const {

@@ -15,6 +15,7 @@
 #include "domain/decide.h"
 #include "domain/explain.h"
 #include "engine/calls.h"
+#include "engine/ports/witness.h"
 #include "engine/queues.h"
 #include "engine/waiters.h"
 #include "stores/store.h"
@@ -65,12 +66,17 @@ class Engine {
     /// A running task answers with cancel_requested; it is cancelled at its next step.
     Async<Result<Done>> cancel(TaskId id, By by);
     Async<Result<Done>> discard(TaskId id, By by);
+    /// The same act on each of these; with `only`, on those that are in this state.
+    Async<Each<Done>> act(BulkAction action, std::vector<TaskId> ids, By by,
+                          State only = State::none);
     Async<Result<BulkReport>> bulk(BulkRequest request);
     Async<Result<BulkReport>> bulk_report(Uuid bulk_id);
     enum class BulkControl : std::uint8_t { pause, resume, stop };
     Async<Result<BulkReport>> control_bulk(Uuid bulk_id, BulkControl control, By by);
 
     Async<Result<QueueSettings>> queue(std::string name);
+    /// Every queue that has tasks, or that an operator has touched, by name.
+    Async<Result<std::vector<QueueOverview>>> queues();
     Async<Result<QueueSettings>> pause_queue(std::string name, By by);
     Async<Result<QueueSettings>> resume_queue(std::string name, By by);
     Async<Result<QueueSettings>> close_queue(std::string name, By by);
@@ -80,8 +86,12 @@ class Engine {
     Async<Result<QueueSettings>> set_lanes_by_type(std::string name, bool on, By by);
 
     // ---- readers ----
+    /// The tasks that there are of these, whole.
+    Async<Result<std::vector<domain::Record>>> get_all(std::vector<TaskId> ids);
     Async<Result<std::vector<domain::Transition>>> history(TaskId id);
     Async<Result<domain::Explanation>> explain(TaskId id);
+    /// What a resume with a new payload replaced, oldest first: whole bodies.
+    Async<Result<std::vector<stores::LogEntry>>> revisions(TaskId id);
     Async<Result<stores::Page>> list(stores::Filter filter, std::string cursor = {},
                                      std::size_t limit = 100);
     Async<Result<stores::Stats>> stats();
@@ -97,6 +107,9 @@ class Engine {
     Async<Result<>> sync_clock();
     Time now() const { return clock_.now() + offset_; }
 
+    /// Is told of what this engine does from now on; none: nobody.
+    void set_witness(Witness* witness) { witness_ = witness; }
+
     Clock& clock() { return clock_; }
     stores::Store& store() { return store_; }
     const asio::any_io_executor& executor() const { return executor_; }
@@ -108,6 +121,7 @@ class Engine {
         domain::Command command;
     };
     struct Pending;
+    struct Trace;
 
     /// The heart: loads what is not at hand, decides, commits; after a conflict or a lost reply again, at most
     /// three times. `known` are records that were just read, in the order of `asks`; `at` is the time to decide
@@ -122,7 +136,7 @@ class Engine {
     std::vector<domain::Change> decide_all(std::vector<Pending>& pending,
                                            std::vector<Pending>& unsure, Time at,
                                            Each<Done>& answers);
-    void settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
+    void settle(std::vector<Pending>& pending, std::vector<Trace>& traces,
                 const std::vector<stores::Outcome>& outcomes, Each<Done>& answers);
     static bool settle_duplicate(Pending& pending, Each<Done>& answers);
 
@@ -138,6 +152,7 @@ class Engine {
                                             domain::Event event, By by);
 
     void announce(const domain::Header& header);
+    void tell(const Trace& trace);
     void hold(const domain::Header& header);
 
     stores::Store& store_;
@@ -152,6 +167,7 @@ class Engine {
     boost::unordered_flat_map<TaskId, domain::Header, UuidHash> held_;
     std::map<domain::Kind, DueHandler> due_handlers_;
     std::size_t in_flight_ = 0;
+    Witness* witness_ = nullptr;
 };
 
 }  // namespace holdfast::engine
