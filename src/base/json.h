@@ -58,6 +58,7 @@ class Json {
   private:
     explicit Json(std::string text) : text_(std::move(text)) {}
     friend class JsonObject;
+    friend class JsonCursor;
     std::string text_ = "null";
 };
 
