@@ -50,6 +50,7 @@ class Engine {
     Async<Result<Done>> signal(TaskId id, std::string signal_id, Json data);
 
     // ---- workers ----
+    /// Cancelled while it waits, it answers with nothing; with what it has when it is past that.
     Async<Result<std::vector<ClaimedTask>>> claim(ClaimCall call);
     Async<Each<Done>> accept(std::vector<Ack> items);
     Async<Each<Done>> start(std::vector<Ack> items);
@@ -141,6 +142,7 @@ class Engine {
     static bool settle_duplicate(Pending& pending, Each<Done>& answers);
 
     Async<Each<Receipt>> with_states(Each<Receipt> answers);
+    Async<Result<std::vector<ClaimedTask>>> claim_or_wait(ClaimCall call);
     Async<Result<stores::ClaimRequest>> claim_request(ClaimCall call);
     Async<Result<std::vector<ClaimedTask>>> with_logs(std::vector<domain::Record> records);
     struct BulkJob;
