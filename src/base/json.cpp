@@ -8,26 +8,12 @@
 #include <cmath>
 #include <utility>
 
+#include "base/json_check.h"
+
 namespace holdfast {
 namespace {
 
 namespace json = boost::json;
-
-struct Census {
-    std::size_t pairs = 0;
-    bool finite = true;
-};
-
-void count(const json::value& value, Census& census) {
-    if (const auto* object = value.if_object()) {
-        census.pairs += object->size();
-        for (const auto& pair : *object) count(pair.value(), census);
-    } else if (const auto* array = value.if_array()) {
-        for (const auto& item : *array) count(item, census);
-    } else if (const auto* number = value.if_double()) {
-        census.finite = census.finite && std::isfinite(*number);
-    }
-}
 
 template <class Number>
 std::string shortest(Number value) {
@@ -69,20 +55,6 @@ std::size_t after_string(std::string_view text, std::size_t at) {
         if (text[at] == '\\') ++at;
     }
     return at + 1;
-}
-
-/// How many `"key":` the text writes, duplicates included: the parsed form keeps only the last of
-/// them.
-std::size_t written_keys(std::string_view text) {
-    std::size_t keys = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        if (text[at] == '"') {
-            at = after_string(text, at);
-        } else {
-            keys += text[at++] == ':' ? 1 : 0;
-        }
-    }
-    return keys;
 }
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
@@ -183,25 +155,7 @@ class Canonical {
 }  // namespace
 
 Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) {
-    if (text.size() > limits.bytes)
-        return refuse(Code::invalid_argument,
-                      "larger than " + std::to_string(limits.bytes) + " bytes of JSON");
-    json::error_code ec;
-    json::parse_options options;
-    options.max_depth = limits.depth;
-    const json::value value = json::parse(text, ec, {}, options);
-    if (ec == json::error::too_deep)
-        return refuse(Code::invalid_argument,
-                      "nested deeper than " + std::to_string(limits.depth) + " levels");
-    if (ec) return refuse(Code::invalid_argument, "not valid JSON: " + ec.message());
-    Census census;
-    count(value, census);
-    if (!census.finite) return refuse(Code::invalid_argument, "a number is out of range");
-    const std::size_t keys = written_keys(text);
-    if (keys > limits.keys)
-        return refuse(Code::invalid_argument, "more than " + std::to_string(limits.keys) + " keys");
-    if (keys != census.pairs)
-        return refuse(Code::invalid_argument, "an object has a duplicate key");
+    TRY_VOID(check_json(text, limits));
     const std::size_t begin = skip_space(text, 0);
     return Json(std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin)));
 }
@@ -252,6 +206,30 @@ std::vector<Json::Member> Json::members() const {
         at = skip_space(text, end);
     }
     return found;
+}
+
+std::vector<Json> Json::elements() const {
+    std::vector<Json> found;
+    const std::string_view text = text_;
+    if (!text.starts_with('[')) return found;
+    for (std::size_t at = skip_space(text, 1); text[at] != ']'; at = skip_space(text, at)) {
+        if (text[at] == ',') at = skip_space(text, at + 1);
+        const std::size_t begin = std::exchange(at, after_value(text, at));
+        found.push_back(Json(std::string(text.substr(begin, at - begin))));
+    }
+    return found;
+}
+
+std::size_t Json::keys() const {
+    std::size_t keys = 0;
+    for (std::size_t at = 0; at < text_.size();) {
+        if (text_[at] == '"') {
+            at = after_string(text_, at);
+        } else {
+            keys += text_[at++] == ':' ? 1 : 0;
+        }
+    }
+    return keys;
 }
 
 Json Json::member(std::string_view name) const {

@@ -46,6 +46,10 @@ class Json {
     struct Member;
     /// The members of an object, each with its own exact text; empty for anything but an object.
     std::vector<Member> members() const;
+    /// The elements of an array, each with its own exact text; empty for anything but an array.
+    std::vector<Json> elements() const;
+    /// How many keys its objects have together.
+    std::size_t keys() const;
     /// The member `name`, or null.
     Json member(std::string_view name) const;
 
@@ -54,6 +58,7 @@ class Json {
   private:
     explicit Json(std::string text) : text_(std::move(text)) {}
     friend class JsonObject;
+    friend class JsonCursor;
     std::string text_ = "null";
 };
 

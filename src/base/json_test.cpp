@@ -238,4 +238,14 @@ TEST(Json, canonical_text_is_its_own_canonical_text) {
 }
 
 }  // namespace
+TEST(Json, the_elements_of_an_array_keep_their_own_text) {
+    const Json array = Json::parse(R"( [ 1.50 , {"a": [2, "]"]} ,"x,]" , [] ] )").value();
+    std::vector<std::string> texts;
+    for (const Json& element : array.elements()) texts.push_back(element.text());
+    EXPECT_EQ(texts, (std::vector<std::string>{"1.50", R"({"a": [2, "]"]})", R"("x,]")", "[]"}));
+    EXPECT_TRUE(Json::parse("[]").value().elements().empty());
+    EXPECT_TRUE(Json::parse("{}").value().elements().empty());
+    EXPECT_EQ(array.keys(), 1U);
+}
+
 }  // namespace holdfast

@@ -4,8 +4,10 @@
 #include <boost/json/value.hpp>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "base/hash.h"
+#include "domain/submission.h"
 
 namespace holdfast::domain {
 namespace {
@@ -19,6 +21,7 @@ constexpr std::uint16_t kMostAttempts = 1000;
 constexpr Duration kLongestDelay = std::chrono::days{30};
 constexpr Duration kLongestTimeout = std::chrono::days{3650};
 constexpr double kLargestFactor = 100;
+constexpr std::size_t kMostOwnPresets = 100;
 constexpr std::string_view kEitherOr = "must have either schedule, or base, factor and max";
 
 bool is_delay(Duration d) {
@@ -132,9 +135,32 @@ Result<Backoff> read_backoff(const json::object& object) {
 Result<> read_preset(std::string_view name, std::string_view field, Policy& policy) {
     auto named = preset(name);
     if (!named) return invalid(field, named.error().detail);
-    named->timeout = policy.timeout;
+    if (named->timeout == Duration{0}) named->timeout = policy.timeout;
     policy = *std::move(named);
     return {};
+}
+
+const std::vector<Preset>& built_in_presets() {
+    static const std::vector<Preset> all{
+        {"workflow", {.on_outage = OnOutage::hold}},
+        {"ingest", {.backoff = {}, .max = 10}},
+        {"outbox", {.backoff = {}, .max = 10}},
+        {"external",
+         {.backoff = {.schedule = {30s, 60s, 120s}, .jitter = 0.2},
+          .max = 0,
+          .on_timeout = Ending::fail,
+          .on_outage = OnOutage::hold}},
+    };
+    return all;
+}
+
+bool has_name(std::span<const Preset> some, std::string_view name) {
+    return std::ranges::find(some, name, &Preset::name) != some.end();
+}
+
+std::vector<Preset>& all_presets() {
+    static std::vector<Preset> all = built_in_presets();
+    return all;
 }
 
 }  // namespace
@@ -173,26 +199,40 @@ Duration backoff(const Backoff& b, std::uint32_t failures, const Uuid& id) {
 }
 
 const std::vector<Preset>& presets() {
-    static const std::vector<Preset> all{
-        {"workflow", {.on_outage = OnOutage::hold}},
-        {"ingest", {.backoff = {}, .max = 10}},
-        {"outbox", {.backoff = {}, .max = 10}},
-        {"external",
-         {.backoff = {.schedule = {30s, 60s, 120s}, .jitter = 0.2},
-          .max = 0,
-          .on_timeout = Ending::fail,
-          .on_outage = OnOutage::hold}},
-    };
-    return all;
+    return all_presets();
 }
 
 Result<Policy> preset(std::string_view name) {
+    std::string known;
     for (const Preset& p : presets()) {
         if (p.name == name) return p.policy;
+        known.append(known.empty() ? "" : ", ").append(p.name);
     }
-    return refuse(Code::invalid_argument,
-                  "'" + std::string(name.substr(0, 64)) +
-                      "' is not a retry preset; there are workflow, ingest, outbox and external");
+    return refuse(Code::invalid_argument, "'" + std::string(name.substr(0, 64)) +
+                                              "' is not a retry preset; there are " + known);
+}
+
+Result<> check_own_presets(const std::vector<Preset>& own) {
+    if (own.size() > kMostOwnPresets) return invalid("presets", "are more than 100");
+    for (auto p = own.begin(); p != own.end(); ++p) {
+        TRY_VOID(check_name(p->name, p->name));
+        if (has_name(built_in_presets(), p->name))
+            return invalid(p->name, "is a built-in preset; choose another name");
+        if (has_name({own.begin(), p}, p->name))
+            return invalid(p->name, "is the name of two presets");
+        if (auto checked = check_policy(p->policy); !checked)
+            return std::unexpected(Error{checked.error().code, checked.error().detail,
+                                         p->name + '.' + checked.error().field});
+    }
+    return {};
+}
+
+Result<> use_own_presets(std::vector<Preset> own) {
+    TRY_VOID(check_own_presets(own));
+    all_presets() = built_in_presets();
+    all_presets().insert(all_presets().end(), std::move_iterator(own.begin()),
+                         std::move_iterator(own.end()));
+    return {};
 }
 
 std::string format_policy(const Policy& p) {

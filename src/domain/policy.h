@@ -59,12 +59,20 @@ Result<> check_policy(const Policy& policy);
 Duration backoff(const Backoff& b, std::uint32_t failures, const Uuid& id);
 
 struct Preset {
-    std::string_view name;
+    std::string name;
     Policy policy;
+
+    friend bool operator==(const Preset&, const Preset&) = default;
 };
-/// workflow, ingest, outbox, external.
+/// workflow, ingest, outbox, external; then the own ones.
 const std::vector<Preset>& presets();
 Result<Policy> preset(std::string_view name);
+/// Whether these may stand beside the built-in ones: names, no name twice, each policy in itself.
+/// The field of an error is the preset's name, or name and field of it ("slow.retry.max").
+Result<> check_own_presets(const std::vector<Preset>& own);
+/// From here on preset() finds these too, and no other own ones. Checked as above. For the start of
+/// a process, before any other thread asks.
+Result<> use_own_presets(std::vector<Preset> own);
 
 /// One line of text, the form in which a task carries its policy:
 /// "max=3;poison=3;schedule=1m,5m,15m;jitter=0.2;exhausted=suspend;timeout=suspend;outage=count".

@@ -105,6 +105,45 @@ TEST(Presets, are_those_of_the_requirements) {
     EXPECT_NE(preset("wrokflow").error().detail.find("workflow, ingest"), std::string::npos);
 }
 
+class OwnPresets : public ::testing::Test {
+  protected:
+    ~OwnPresets() override { EXPECT_TRUE(use_own_presets({})); }
+};
+
+TEST_F(OwnPresets, are_found_beside_the_built_in_ones_until_others_are_used) {
+    ASSERT_TRUE(use_own_presets({{"patient", {.max = 50, .timeout = 2h}}, {"once", {.max = 1}}}));
+    EXPECT_EQ(preset("patient")->max, 50);
+    EXPECT_EQ(preset("once")->max, 1);
+    EXPECT_EQ(preset("ingest")->max, 10);
+    EXPECT_EQ(presets().size(), 6U);
+    EXPECT_NE(preset("pateint").error().detail.find("external, patient, once"), std::string::npos);
+    ASSERT_TRUE(use_own_presets({{"once", {.max = 2}}}));
+    EXPECT_EQ(preset("once")->max, 2);
+    EXPECT_FALSE(preset("patient"));
+}
+
+TEST_F(OwnPresets, bring_their_timeout_where_the_built_in_ones_have_none) {
+    ASSERT_TRUE(use_own_presets({{"patient", {.timeout = 2h}}}));
+    Policy policy{.timeout = 1h};
+    ASSERT_TRUE(read_retry(Json::quoted("patient"), policy));
+    EXPECT_EQ(policy.timeout, 2h);
+}
+
+TEST_F(OwnPresets, that_are_wrong_are_refused_and_change_nothing) {
+    ASSERT_TRUE(use_own_presets({{"mine", {.max = 7}}}));
+    const auto field = [](std::vector<Preset> own) {
+        const auto result = use_own_presets(std::move(own));
+        return result ? "accepted" : result.error().field;
+    };
+    EXPECT_EQ(field({{"ingest", {}}}), "ingest") << "built in";
+    EXPECT_EQ(field({{"a", {}}, {"b", {}}, {"a", {}}}), "a") << "twice";
+    EXPECT_EQ(field({{"two words", {}}}), "two words");
+    EXPECT_EQ(field({{"fine", {}}, {"wild", {.max = 1001}}}), "wild.retry.max");
+    EXPECT_EQ(field(std::vector<Preset>(101, {"p", {}})), "presets");
+    EXPECT_EQ(preset("mine")->max, 7);
+    EXPECT_EQ(presets().size(), 5U);
+}
+
 TEST(PolicyText, is_one_readable_line) {
     EXPECT_EQ(format_policy({}),
               "max=3;poison=3;schedule=1m,5m,15m;jitter=0.2;exhausted=suspend;timeout=suspend;"

@@ -10,20 +10,6 @@ constexpr std::size_t kPage = 500;
 constexpr std::size_t kRefusalsKept = 100;
 constexpr double kMostPerSecond = 1e6;
 
-domain::Command command_of(const BulkRequest& request) {
-    switch (request.action) {
-        case BulkAction::resume:
-            return domain::Resume{request.by, std::nullopt};
-        case BulkAction::discard:
-            return domain::Discard{request.by};
-        case BulkAction::cancel:
-            return domain::Cancel{request.by};
-        case BulkAction::pause:
-            return domain::Pause{request.by};
-    }
-    std::unreachable();
-}
-
 void note_refusal(BulkReport& report, const TaskId& id, std::string reason) {
     ++report.refused_count;
     if (report.refused.size() < kRefusalsKept) report.refused.push_back({id, std::move(reason)});
@@ -31,7 +17,7 @@ void note_refusal(BulkReport& report, const TaskId& id, std::string reason) {
 
 /// What would come of it, without doing it.
 void rehearse(const BulkRequest& request, const stores::Page& page, Time now, BulkReport& report) {
-    const domain::Command command = command_of(request);
+    const domain::Command command = command_of(request.action, request.by);
     for (const stores::ListRow& row : page.rows) {
         if (report.matched == request.limit) return;
         ++report.matched;
@@ -47,6 +33,20 @@ void rehearse(const BulkRequest& request, const stores::Page& page, Time now, Bu
 
 }  // namespace
 
+domain::Command command_of(BulkAction action, By by) {
+    switch (action) {
+        case BulkAction::resume:
+            return domain::Resume{std::move(by), std::nullopt};
+        case BulkAction::discard:
+            return domain::Discard{std::move(by)};
+        case BulkAction::cancel:
+            return domain::Cancel{std::move(by)};
+        case BulkAction::pause:
+            return domain::Pause{std::move(by)};
+    }
+    std::unreachable();
+}
+
 /// Acts on the next `most` that match, and moves the job's place past them.
 Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) {
     most = std::min(most, job.request.limit - static_cast<std::size_t>(job.report.matched));
@@ -55,7 +55,7 @@ Async<Result<Engine::BulkJob>> Engine::bulk_page(BulkJob job, std::size_t most) 
     std::vector<Ask> asks;
     asks.reserve(page.rows.size());
     for (const stores::ListRow& row : page.rows)
-        asks.push_back({row.header.id, command_of(job.request)});
+        asks.push_back({row.header.id, command_of(job.request.action, job.request.by)});
     const Each<Done> answers = co_await step(std::move(asks));
     for (const Result<Done>& answer :
          answers) {  // not refused, only not heard of: done over, not passed over

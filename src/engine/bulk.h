@@ -8,6 +8,8 @@
 
 namespace holdfast::engine {
 
+domain::Command command_of(BulkAction action, By by);
+
 /// A record of kind `bulk`: what was asked, how far it is, what came of it.
 struct Engine::BulkJob {
     domain::Header header;

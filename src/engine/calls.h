@@ -1,6 +1,7 @@
 // What the engine is asked and what it answers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -108,6 +109,12 @@ struct QueueSettings {
     double rate = 0;  ///< At most so many handed out per second and instance; 0: no limit.
 
     friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+struct QueueOverview {
+    std::string name;
+    QueueSettings settings;
+    std::array<std::uint64_t, domain::kStates> by_state{};
 };
 
 /// Names and labels that no task can have are a mistake rather than an empty answer.

@@ -1,5 +1,6 @@
 // Handing tasks out, at once or as soon as there are some.
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 
 #include "engine/engine.h"
 
@@ -46,11 +47,23 @@ Async<Result<stores::ClaimRequest>> Engine::claim_request(ClaimCall call) {
 }
 
 Async<Result<std::vector<ClaimedTask>>> Engine::claim(ClaimCall call) {
+    // Whoever is told to leave leaves the waiting room with nothing, but never drops what it was just handed:
+    // such tasks would stay with nobody until their leases end.
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    auto tasks = co_await claim_or_wait(std::move(call));
+    co_await asio::this_coro::throw_if_cancelled(throws);
+    co_return tasks;
+}
+
+Async<Result<std::vector<ClaimedTask>>> Engine::claim_or_wait(ClaimCall call) {
     CO_TRY_VOID(check(call));
     std::ranges::sort(call.queues);  // a queue that is named twice has its limits once
     call.queues.erase(std::ranges::unique(call.queues).begin(), call.queues.end());
     const Time deadline = now() + call.wait;
     for (;;) {
+        const auto told = (co_await asio::this_coro::cancellation_state).cancelled();
+        if (told != asio::cancellation_type::none) co_return std::vector<ClaimedTask>{};
         CO_TRY(stores::ClaimRequest request, co_await claim_request(call));
         std::vector<domain::Record> records;
         if (!request.queues.empty()) {
@@ -70,6 +83,9 @@ Async<Result<std::vector<ClaimedTask>>> Engine::with_logs(std::vector<domain::Re
         const domain::Header& h = record.header;
         queues_.spend(h.queue, 1);
         hold(h);
+        if (witness_ != nullptr)
+            witness_->saw({domain::Event::claimed, State::queued, h.state, h.queue, h.type,
+                           h.created_at, h.updated_at, h.updated_at});
         ClaimedTask task;
         // The claim stands whatever a log answers: a task without its stages would be run from the start, so
         // it is left to its lease instead.

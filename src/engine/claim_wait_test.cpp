@@ -196,6 +196,22 @@ TEST_F(ClaimWait, a_waiter_that_is_told_to_leave_claims_nothing_more) {
     EXPECT_EQ(claim().size(), 1U);
 }
 
+TEST_F(ClaimWait, what_was_handed_out_when_the_caller_is_told_to_leave_still_reaches_it) {
+    submit();
+    run(engine.queue("default"));
+    Alarm line(clock, world().executor());
+    store.before_next(Op::claim, [&] { return ignoring(line.wait_for(1h)); });
+    Result<std::vector<ClaimedTask>> got;
+    TaskGroup group(world().executor());
+    group.spawn([](Engine* by, Result<std::vector<ClaimedTask>>* into) -> Async<void> {
+        *into = co_await by->claim(waiting_call(30s));
+    }(&engine, &got));
+    world().poll();
+    world().run(group.stop());  // the store's answer is on its way
+    ASSERT_EQ(got.value().size(), 1U);
+    EXPECT_EQ(engine.waiting(), 0U);
+}
+
 TEST_F(ClaimWait, a_store_that_falls_silent_while_one_waits_is_unavailable) {
     const auto call = begin(engine.claim(waiting_call(30s)));
     store.fail_next(Op::claim, Fault::never_arrives);

@@ -15,6 +15,7 @@
 #include "domain/decide.h"
 #include "domain/explain.h"
 #include "engine/calls.h"
+#include "engine/ports/witness.h"
 #include "engine/queues.h"
 #include "engine/waiters.h"
 #include "stores/store.h"
@@ -49,6 +50,7 @@ class Engine {
     Async<Result<Done>> signal(TaskId id, std::string signal_id, Json data);
 
     // ---- workers ----
+    /// Cancelled while it waits, it answers with nothing; with what it has when it is past that.
     Async<Result<std::vector<ClaimedTask>>> claim(ClaimCall call);
     Async<Each<Done>> accept(std::vector<Ack> items);
     Async<Each<Done>> start(std::vector<Ack> items);
@@ -65,12 +67,17 @@ class Engine {
     /// A running task answers with cancel_requested; it is cancelled at its next step.
     Async<Result<Done>> cancel(TaskId id, By by);
     Async<Result<Done>> discard(TaskId id, By by);
+    /// The same act on each of these; with `only`, on those that are in this state.
+    Async<Each<Done>> act(BulkAction action, std::vector<TaskId> ids, By by,
+                          State only = State::none);
     Async<Result<BulkReport>> bulk(BulkRequest request);
     Async<Result<BulkReport>> bulk_report(Uuid bulk_id);
     enum class BulkControl : std::uint8_t { pause, resume, stop };
     Async<Result<BulkReport>> control_bulk(Uuid bulk_id, BulkControl control, By by);
 
     Async<Result<QueueSettings>> queue(std::string name);
+    /// Every queue that has tasks, or that an operator has touched, by name.
+    Async<Result<std::vector<QueueOverview>>> queues();
     Async<Result<QueueSettings>> pause_queue(std::string name, By by);
     Async<Result<QueueSettings>> resume_queue(std::string name, By by);
     Async<Result<QueueSettings>> close_queue(std::string name, By by);
@@ -80,8 +87,12 @@ class Engine {
     Async<Result<QueueSettings>> set_lanes_by_type(std::string name, bool on, By by);
 
     // ---- readers ----
+    /// The tasks that there are of these, whole.
+    Async<Result<std::vector<domain::Record>>> get_all(std::vector<TaskId> ids);
     Async<Result<std::vector<domain::Transition>>> history(TaskId id);
     Async<Result<domain::Explanation>> explain(TaskId id);
+    /// What a resume with a new payload replaced, oldest first: whole bodies.
+    Async<Result<std::vector<stores::LogEntry>>> revisions(TaskId id);
     Async<Result<stores::Page>> list(stores::Filter filter, std::string cursor = {},
                                      std::size_t limit = 100);
     Async<Result<stores::Stats>> stats();
@@ -97,6 +108,9 @@ class Engine {
     Async<Result<>> sync_clock();
     Time now() const { return clock_.now() + offset_; }
 
+    /// Is told of what this engine does from now on; none: nobody.
+    void set_witness(Witness* witness) { witness_ = witness; }
+
     Clock& clock() { return clock_; }
     stores::Store& store() { return store_; }
     const asio::any_io_executor& executor() const { return executor_; }
@@ -108,6 +122,7 @@ class Engine {
         domain::Command command;
     };
     struct Pending;
+    struct Trace;
 
     /// The heart: loads what is not at hand, decides, commits; after a conflict or a lost reply again, at most
     /// three times. `known` are records that were just read, in the order of `asks`; `at` is the time to decide
@@ -122,11 +137,12 @@ class Engine {
     std::vector<domain::Change> decide_all(std::vector<Pending>& pending,
                                            std::vector<Pending>& unsure, Time at,
                                            Each<Done>& answers);
-    void settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
+    void settle(std::vector<Pending>& pending, std::vector<Trace>& traces,
                 const std::vector<stores::Outcome>& outcomes, Each<Done>& answers);
     static bool settle_duplicate(Pending& pending, Each<Done>& answers);
 
     Async<Each<Receipt>> with_states(Each<Receipt> answers);
+    Async<Result<std::vector<ClaimedTask>>> claim_or_wait(ClaimCall call);
     Async<Result<stores::ClaimRequest>> claim_request(ClaimCall call);
     Async<Result<std::vector<ClaimedTask>>> with_logs(std::vector<domain::Record> records);
     struct BulkJob;
@@ -138,6 +154,7 @@ class Engine {
                                             domain::Event event, By by);
 
     void announce(const domain::Header& header);
+    void tell(const Trace& trace);
     void hold(const domain::Header& header);
 
     stores::Store& store_;
@@ -152,6 +169,7 @@ class Engine {
     boost::unordered_flat_map<TaskId, domain::Header, UuidHash> held_;
     std::map<domain::Kind, DueHandler> due_handlers_;
     std::size_t in_flight_ = 0;
+    Witness* witness_ = nullptr;
 };
 
 }  // namespace holdfast::engine

@@ -1,4 +1,7 @@
 // What operators and other programs do to a task from outside.
+#include <map>
+
+#include "engine/bulk.h"
 #include "engine/engine.h"
 
 namespace holdfast::engine {
@@ -41,6 +44,36 @@ Async<Result<Done>> Engine::discard(TaskId id, By by) {
     co_return co_await step_one({id, domain::Discard{std::move(by)}});
 }
 
+Async<Each<Done>> Engine::act(BulkAction action, std::vector<TaskId> ids, By by, State only) {
+    Result<> ok = check_by(by);
+    if (ok && ids.size() > kLargestBatch) ok = invalid("ids", "has more than 1000 entries");
+    if (!ok) co_return Each<Done>(ids.size(), std::unexpected(ok.error()));
+    std::vector<domain::Key> keys;
+    for (const TaskId& id : ids) keys.push_back({domain::Kind::task, id});
+    const auto found = co_await store_.load(std::move(keys));
+    if (!found) co_return Each<Done>(ids.size(), std::unexpected(found.error()));
+
+    Each<Done> answers(ids.size(), refuse(Code::not_found, "there is no such task"));
+    std::vector<Ask> asks;
+    std::vector<domain::Record> known;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const auto& record = (*found)[i];
+        if (!record) continue;
+        const State state = record->header.state;
+        if (only != State::none && state != only) {
+            answers[i] = refuse(Code::wrong_state, "the task is " + std::string(to_string(state)));
+            continue;
+        }
+        asks.push_back({ids[i], command_of(action, by)});
+        known.push_back(*record);
+        places.push_back(i);
+    }
+    Each<Done> stepped = co_await step(std::move(asks), std::move(known));
+    for (std::size_t i = 0; i < places.size(); ++i) answers[places[i]] = std::move(stepped[i]);
+    co_return answers;
+}
+
 // ---- queues ----
 
 Async<Result<QueueSettings>> Engine::edit_queue(std::string name, Queues::Edit edit,
@@ -56,6 +89,30 @@ Async<Result<QueueSettings>> Engine::edit_queue(std::string name, Queues::Edit e
 Async<Result<QueueSettings>> Engine::queue(std::string name) {
     CO_TRY_VOID(domain::check_name("queue", name));
     co_return co_await queues_.get(std::move(name));
+}
+
+Async<Result<std::vector<QueueOverview>>> Engine::queues() {
+    std::map<std::string, QueueOverview> by_name;
+    CO_TRY(const stores::Stats counted, co_await store_.stats());
+    for (const stores::QueueCounts& counts : counted.queues) {
+        auto& sum = by_name[counts.queue].by_state;
+        for (std::size_t s = 0; s < sum.size(); ++s) sum[s] += counts.by_state[s];
+    }
+    stores::Filter touched;
+    touched.kind = domain::Kind::queue;
+    CO_TRY(const stores::Page page,
+           co_await store_.list(touched, {}, kLargestBatch, stores::kListBudget));
+    for (const stores::ListRow& row : page.rows) by_name[row.header.queue];
+    std::vector<QueueOverview> views;
+    std::vector<std::string> names;
+    for (auto& [name, view] : by_name) {
+        view.name = name;
+        names.push_back(name);
+        views.push_back(std::move(view));
+    }
+    CO_TRY(const auto settings, co_await queues_.get(std::move(names)));
+    for (std::size_t i = 0; i < views.size(); ++i) views[i].settings = settings[i];
+    co_return views;
 }
 
 Async<Result<QueueSettings>> Engine::pause_queue(std::string name, By by) {

@@ -54,6 +54,19 @@ Async<Result<domain::Record>> Engine::get(TaskId id, Duration wait) {
     }
 }
 
+Async<Result<std::vector<domain::Record>>> Engine::get_all(std::vector<TaskId> ids) {
+    std::vector<domain::Key> keys;
+    keys.reserve(ids.size());
+    for (const TaskId& id : ids) keys.push_back({domain::Kind::task, id});
+    CO_TRY(auto found, co_await store_.load(std::move(keys)));
+    std::vector<domain::Record> records;
+    records.reserve(found.size());
+    for (auto& record : found) {
+        if (record) records.push_back(*std::move(record));
+    }
+    co_return records;
+}
+
 Async<Result<std::vector<domain::Transition>>> Engine::history(TaskId id) {
     CO_TRY(auto rows, co_await store_.history({domain::Kind::task, id}));
     if (rows.empty()) co_return std::unexpected(no_such_task(id));
@@ -74,6 +87,12 @@ Async<Result<domain::Explanation>> Engine::explain(TaskId id) {
                                  .concurrency = settings.concurrency,
                                  .held = static_cast<std::uint32_t>(counts.front())};
     co_return domain::explain(h, view, h.gate.empty() ? 0 : counts.back(), now());
+}
+
+Async<Result<std::vector<stores::LogEntry>>> Engine::revisions(TaskId id) {
+    CO_TRY(const auto found, co_await store_.load({{domain::Kind::task, id}}));
+    if (!found.front()) co_return std::unexpected(no_such_task(id));
+    co_return co_await store_.log(std::string(domain::kRevisionLog), id, 0, domain::kMostLogged);
 }
 
 Async<Result<stores::Page>> Engine::list(stores::Filter filter, std::string cursor,

@@ -41,10 +41,27 @@ domain::Header to_remember(const domain::Header& h) {
     brief.state = h.state;
     brief.version = h.version;
     brief.queue = h.queue;
+    brief.type = h.type;
+    brief.created_at = h.created_at;
+    brief.started_at = h.started_at;
     return brief;
 }
 
 }  // namespace
+
+/// What a Change leaves with us when the store has it.
+struct Engine::Trace {
+    domain::Header header;
+    domain::Event event;
+    State from;
+    Time at;
+
+    explicit Trace(const domain::Put& put)
+        : header(to_remember(put.header)),
+          event(put.transition.event),
+          from(put.transition.from),
+          at(put.transition.at) {}
+};
 
 /// One item on its way through the rounds.
 struct Engine::Pending {
@@ -84,13 +101,12 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
             pending = std::move(unsure);
             continue;
         }
-        std::vector<domain::Header> headers;
-        headers.reserve(changes.size());
-        for (const domain::Change& change : changes)
-            headers.push_back(to_remember(change.puts.front().header));
+        std::vector<Trace> traces;
+        traces.reserve(changes.size());
+        for (const domain::Change& change : changes) traces.emplace_back(change.puts.front());
         auto outcomes = co_await store_.commit(std::move(changes));
         if (outcomes) {
-            settle(pending, headers, *outcomes, answers);
+            settle(pending, traces, *outcomes, answers);
         } else {
             trouble = outcomes.error();
             for (Pending& p : pending) {
@@ -163,6 +179,8 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending,
         }
         if (!decision) {
             answers[p.place] = refused(decision.error(), h);
+            if (witness_ != nullptr && !answers[p.place])
+                witness_->refused(answers[p.place].error().code);
             return true;
         }
         p.nonce = rng_() | 1;
@@ -175,17 +193,18 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending,
     return changes;
 }
 
-void Engine::settle(std::vector<Pending>& pending, std::vector<domain::Header>& headers,
+void Engine::settle(std::vector<Pending>& pending, std::vector<Trace>& traces,
                     const std::vector<stores::Outcome>& outcomes, Each<Done>& answers) {
     std::size_t i = 0;
     std::erase_if(pending, [&](Pending& p) {
         const stores::Outcome& outcome = outcomes[i];
-        domain::Header& header = headers[i++];
+        const Trace& trace = traces[i++];
         switch (outcome.verdict) {
             case stores::Verdict::committed:
-                answers[p.place] = done(header, false);
-                hold(header);
-                announce(header);
+                answers[p.place] = done(trace.header, false);
+                hold(trace.header);
+                announce(trace.header);
+                tell(trace);
                 return true;
             case stores::Verdict::conflict:
                 held_.erase(p.ask->id);
@@ -225,6 +244,12 @@ void Engine::announce(const domain::Header& h) {
     if (waiters_.size() == 0) return;
     if (h.state == State::queued) waiters_.ring_one(h.queue);
     if (domain::is_final(h.state)) waiters_.ring_all(h.id.text());
+}
+
+void Engine::tell(const Trace& t) {
+    if (witness_ == nullptr) return;
+    const domain::Header& h = t.header;
+    witness_->saw({t.event, t.from, h.state, h.queue, h.type, h.created_at, h.started_at, t.at});
 }
 
 /// Remembers the header of a task that is held, so that its next step needs no load.

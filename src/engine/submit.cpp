@@ -109,7 +109,11 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
         const domain::Submission& s = submissions[entry.place];
         answers[entry.place] =
             outcomes ? receipt((*outcomes)[i], entry, s) : std::unexpected(outcomes.error());
-        if (answers[entry.place] && entry.state == State::queued) waiters_.ring_one(s.queue);
+        if (!answers[entry.place] || answers[entry.place]->duplicate) continue;
+        if (entry.state == State::queued) waiters_.ring_one(s.queue);
+        if (witness_ != nullptr)
+            witness_->saw({domain::Event::submitted, State::none, entry.state, s.queue, s.type, at,
+                           kNoTime, at});
     }
     co_return co_await with_states(std::move(answers));
 }

@@ -1,0 +1,200 @@
+#include "config/options.h"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kServing = "serve dev config";
+constexpr std::string_view kOnStore = "serve dev config doctor migrate bench";
+constexpr std::string_view kDev = "dev config";
+
+template <auto section, auto member>
+void put(Config& config, const Value& value) {
+    auto& target = config.*section.*member;
+    using Target = std::remove_reference_t<decltype(target)>;
+    if constexpr (std::is_enum_v<Target> || std::is_same_v<Target, std::size_t>)
+        target = static_cast<Target>(std::get<std::int64_t>(value));
+    else
+        target = std::get<Target>(value);
+}
+
+constexpr Range between(Duration least, Duration most) {
+    return {least.count(), most.count()};
+}
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kGiB = 1024 * kMiB;
+constexpr std::int64_t kMillion = 1'000'000;
+constexpr Range kNone{};
+
+using C = Config;
+using Http = Config::Http;
+
+constexpr std::array kOptions{
+    Option{"server.listen", Type::address, "127.0.0.1:7400", kNone, "",
+           "Address and port to listen on: an IP address or localhost; port 0 picks a free one. "
+           "Authentication comes in a later version, so only loopback addresses are allowed.",
+           kServing, put<&C::server, &C::Server::listen>},
+    Option{"server.drain", Type::duration, "10s", between(0s, 10min), "",
+           "How long SIGTERM waits for requests in flight before it closes their connections.",
+           kServing, put<&C::server, &C::Server::drain>},
+
+    Option{"store.url", Type::store_url, "sqlite:./holdfast-data", kNone, "",
+           "Where tasks are kept: memory: (lost at exit), sqlite:DIRECTORY, redis://…, rediss://…, "
+           "redis-cluster://h:p,h:p or postgres://….",
+           kOnStore, put<&C::store, &C::Store::url>},
+    Option{"store.durability", Type::choice, "full", kNone, "full|relaxed",
+           "full: what was accepted survives a power cut; relaxed: it survives the end of the "
+           "process, and a power cut may lose the last moments.",
+           kOnStore, put<&C::store, &C::Store::durability>},
+    Option{"store.body_cache",
+           Type::size,
+           "64MiB",
+           {0, 1024 * kGiB},
+           "",
+           "Memory for payloads and results that the embedded store keeps at hand.",
+           kOnStore,
+           put<&C::store, &C::Store::body_cache_bytes>},
+
+    Option{"retention.finished", Type::duration, "7d", between(1min, std::chrono::days{3650}), "",
+           "How long finished tasks are kept, with their history.", kServing,
+           put<&C::retention, &C::Retention::finished>},
+    Option{"retention.feed", Type::duration, "1d", between(1min, std::chrono::days{365}), "",
+           "How long events are kept for readers that resume.", kServing,
+           put<&C::retention, &C::Retention::feed>},
+
+    Option{"http.max_body",
+           Type::size,
+           "1MiB",
+           {kKiB, 64 * kMiB},
+           "",
+           "Largest body of a request; a larger one is answered 413.",
+           kServing,
+           put<&C::http, &Http::max_body_bytes>},
+    Option{"http.max_connections",
+           Type::count,
+           "10000",
+           {1, kMillion},
+           "",
+           "Connections at once; further ones are answered 503 and closed.",
+           kServing,
+           put<&C::http, &Http::max_connections>},
+    Option{"http.max_connections_per_address",
+           Type::count,
+           "100",
+           {1, kMillion},
+           "",
+           "Connections at once from one address. Loopback addresses are exempt.",
+           kServing,
+           put<&C::http, &Http::max_connections_per_address>},
+    Option{"http.header_timeout", Type::duration, "10s", between(100ms, 10min), "",
+           "How long the head of a request may take to arrive.", kServing,
+           put<&C::http, &Http::header_timeout>},
+    Option{"http.idle_timeout", Type::duration, "60s", between(100ms, 24h), "",
+           "How long a connection may stay open between requests.", kServing,
+           put<&C::http, &Http::idle_timeout>},
+    Option{"http.min_body_rate",
+           Type::size,
+           "1KiB",
+           {0, kGiB},
+           "",
+           "Bytes per second that a body must at least arrive with; 0 allows any rate.",
+           kServing,
+           put<&C::http, &Http::min_body_bytes_per_second>},
+    Option{"http.max_waiting",
+           Type::count,
+           "10000",
+           {1, kMillion},
+           "",
+           "Long polls at once; further ones are answered 503.",
+           kServing,
+           put<&C::http, &Http::max_waiting>},
+
+    Option{"engine.max_in_flight",
+           Type::count,
+           "65536",
+           {1, 16 * kMillion},
+           "",
+           "Changes being written at once; beyond it submissions are answered 503.",
+           kServing,
+           put<&C::engine, &C::Engine::max_in_flight>},
+    Option{"engine.poll_interval", Type::duration, "500ms", between(10ms, 1min), "",
+           "How often the store is asked for what became due; also the longest time that a lost "
+           "notification delays a task.",
+           kServing, put<&C::engine, &C::Engine::poll_interval>},
+
+    Option{"log.level", Type::choice, "info", kNone, "debug|info|warn|error",
+           "The least important lines that are written to standard error.", kOnStore,
+           put<&C::log, &C::Log::level>},
+    Option{"log.format", Type::choice, "auto", kNone, "auto|text|json",
+           "auto is text on a terminal and json elsewhere.", kOnStore, put<&C::log, &C::Log::form>},
+
+    Option{"dev.demo", Type::truth, "true", kNone, "",
+           "Whether holdfast dev runs a worker and tasks that show what happens.", kDev,
+           put<&C::dev, &C::Dev::demo>},
+
+    Option{"test.commit_delay", Type::duration, "0s", between(0s, 1min), "",
+           "Slows every commit of the store by this much.", kServing,
+           put<&C::test, &C::Test::commit_delay>, true},
+};
+
+constexpr std::array kOtherVariables{
+    OtherVariable{kConfigVariable, "The configuration file, as --config."},
+    OtherVariable{"HOLDFAST_SERVER", "The server that client commands talk to, as --server."},
+    OtherVariable{"HOLDFAST_TOKEN", "Kept for the access token of client commands."},
+};
+
+/// Their keys are flags by themselves.
+constexpr std::array<std::string_view, 3> kShortSections{"server.", "store.", "dev."};
+
+std::string replaced(std::string_view text, char (*letter)(char)) {
+    std::string made(text);
+    std::ranges::transform(made, made.begin(), letter);
+    return made;
+}
+
+}  // namespace
+
+std::span<const Option> options() {
+    return kOptions;
+}
+
+const Option* find_option(std::string_view name) {
+    const auto* found = std::ranges::find(kOptions, name, &Option::name);
+    return found == kOptions.end() ? nullptr : found;
+}
+
+std::string flag_of(const Option& option) {
+    std::string_view name = option.name;
+    if (name == "store.url") return "store";
+    for (const std::string_view section : kShortSections) {
+        if (name.starts_with(section)) name.remove_prefix(section.size());
+    }
+    return replaced(name, [](char c) { return c == '.' || c == '_' ? '-' : c; });
+}
+
+std::string variable_of(const Option& option) {
+    return "HOLDFAST_" + replaced(flag_of(option), [](char c) {
+               return c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+           });
+}
+
+bool belongs_to(const Option& option, std::string_view command) {
+    std::string_view rest = option.commands;
+    while (!rest.empty()) {
+        const std::string_view word = rest.substr(0, rest.find(' '));
+        if (word == command) return true;
+        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    }
+    return false;
+}
+
+std::span<const OtherVariable> other_variables() {
+    return kOtherVariables;
+}
+
+}  // namespace holdfast::config

@@ -1,0 +1,110 @@
+#include "nodes/ports/workers.h"
+
+#include "nodes/ports/worker_json.h"
+
+namespace holdfast::nodes {
+namespace {
+
+void append_texts(std::string& out, const std::vector<std::string>& texts) {
+    out += '[';
+    for (const std::string& text : texts) {
+        if (&text != &texts.front()) out += ',';
+        append_quoted(out, text);
+    }
+    out += ']';
+}
+
+void append_worker(std::string& out, const Worker& w) {
+    out += R"({"name":)";
+    append_quoted(out, w.name);
+    out.append(R"(,"kind":)").append(w.stream ? R"("stream")" : R"("http")");
+    out += R"(,"queues":)";
+    append_texts(out, w.queues);
+    out.append(R"(,"slots":)").append(w.slots == 0 ? "null" : std::to_string(w.slots));
+    out.append(R"(,"running":)").append(w.running ? std::to_string(*w.running) : "null");
+    out.append(R"(,"connected_at":")").append(format_time(w.connected_at));
+    out.append(R"(","last_seen":")").append(format_time(w.last_seen));
+    out.append(R"(","draining":)").append(w.draining ? "true" : "false");
+    out += R"(,"labels":{)";
+    for (const auto& label : w.labels) {
+        if (&label != &w.labels.front()) out += ',';
+        append_quoted(out, label.first);
+        out += ':';
+        append_quoted(out, label.second);
+    }
+    out += R"(},"models":)";
+    append_texts(out, w.models);
+    out += R"(,"address":)";
+    append_quoted(out, w.address);
+    out += '}';
+}
+
+}  // namespace
+
+void Workers::seen_claiming(std::string_view name, const std::vector<std::string>& queues,
+                            std::string_view address) {
+    Worker& worker = seen(name, address);
+    if (worker.queues != queues) worker.queues = queues;
+}
+
+void Workers::seen_beating(std::string_view name, std::size_t running, std::string_view address) {
+    seen(name, address).running = running;
+}
+
+Worker& Workers::seen(std::string_view name, std::string_view address) {
+    forget_old();
+    const auto known = http_by_name_.find(name);
+    if (known != http_by_name_.end()) {
+        http_.splice(http_.end(), http_, known->second);
+    } else {
+        if (http_.size() >= kMostHttp) {
+            http_by_name_.erase(http_.front().name);
+            http_.pop_front();
+        }
+        Worker& fresh = http_.emplace_back();
+        fresh.name = name;
+        fresh.connected_at = clock_.now();
+        http_by_name_.emplace(fresh.name, std::prev(http_.end()));
+    }
+    Worker& worker = http_.back();
+    worker.last_seen = clock_.now();
+    if (worker.address != address) worker.address = address;
+    return worker;
+}
+
+void Workers::forget_old() {
+    const Time before = clock_.now() - kForgottenAfter;
+    while (!http_.empty() && http_.front().last_seen < before) {
+        http_by_name_.erase(http_.front().name);
+        http_.pop_front();
+    }
+}
+
+std::size_t Workers::drain(std::string_view name) {
+    std::size_t told = 0;
+    for (const Stream& stream : streams_) {
+        if (stream.worker.name != name) continue;
+        ++told;
+        stream.drain();
+    }
+    return told;
+}
+
+std::size_t Workers::size() {
+    forget_old();
+    return streams_.size() + http_.size();
+}
+
+std::string Workers::json() {
+    forget_old();
+    std::string out = R"({"workers":[)";
+    const auto add = [&](const Worker& worker) {
+        if (out.back() == '}') out += ',';
+        append_worker(out, worker);
+    };
+    for (const Stream& stream : streams_) add(stream.worker);
+    for (const Worker& worker : http_) add(worker);
+    return out += "]}";
+}
+
+}  // namespace holdfast::nodes

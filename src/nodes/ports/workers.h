@@ -1,0 +1,76 @@
+// Who works here: the streams that are connected, and the HTTP workers that were seen lately.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+namespace holdfast::nodes {
+
+struct Worker {
+    std::string name;
+    std::string address;
+    std::vector<std::string> queues;
+    std::vector<std::string> models;
+    std::vector<std::pair<std::string, std::string>> labels;
+    std::uint32_t slots = 0;             ///< 0: not known, as of an HTTP worker.
+    std::optional<std::size_t> running;  ///< Of an HTTP worker: as its last heartbeat said.
+    Time connected_at;                   ///< Of an HTTP worker: first seen.
+    Time last_seen;
+    bool draining = false;
+    bool stream = false;
+};
+
+/// Told, not asked: it takes no part in what is handed out. One executor, no locks. Outlives its streams.
+class Workers {
+  public:
+    static constexpr std::size_t kMostHttp = 10'000;
+    static constexpr Duration kForgottenAfter = std::chrono::seconds{75};
+
+    explicit Workers(const Clock& clock) : clock_(clock) {}
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+
+    // ---- HTTP workers: seen when they claim and when they send heartbeats ----
+    void seen_claiming(std::string_view name, const std::vector<std::string>& queues,
+                       std::string_view address);
+    void seen_beating(std::string_view name, std::size_t running, std::string_view address);
+
+    // ---- streams ----
+    struct Stream {
+        Worker worker;
+        std::function<void()> drain;
+    };
+    using Place = std::list<Stream>::iterator;
+    Place join(Stream stream) { return streams_.insert(streams_.end(), std::move(stream)); }
+    void leave(Place place) { streams_.erase(place); }
+
+    /// An operator's wish: the streams of this name get no more tasks and are told bye when they have none.
+    /// Returns how many there are; an HTTP worker cannot be told.
+    std::size_t drain(std::string_view name);
+
+    std::size_t size();
+    /// {"workers":[{name,kind,queues,slots,running,connected_at,last_seen,draining,labels,models,address}]},
+    /// streams first, each kind in the order in which they came.
+    std::string json();
+
+  private:
+    Worker& seen(std::string_view name, std::string_view address);
+    void forget_old();
+
+    const Clock& clock_;
+    std::list<Stream> streams_;
+    std::list<Worker> http_;  ///< The one that was not seen for the longest time first.
+    boost::unordered_flat_map<std::string_view, std::list<Worker>::iterator> http_by_name_;
+};
+
+}  // namespace holdfast::nodes
