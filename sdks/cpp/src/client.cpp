@@ -127,8 +127,7 @@ json::object Client::signal(std::string_view id, const json::value& data,
                             std::string_view signal_id) {
     // Under one id the server takes a signal once.
     const auto key = signal_id.empty() ? random_key() : std::string(signal_id);
-    return impl_->post(task_path(id, "signal"), {{"signal_id", key}, {"data", data}},
-                       RepeatIf::harmless);
+    return impl_->post(task_path(id, "signal"), {{"id", key}, {"data", data}}, RepeatIf::harmless);
 }
 
 // ---- operators ----

@@ -61,6 +61,8 @@ class Listener {
                 if (!event.id.empty()) since_ = event.id;
                 if (!on_event_({event.id, event.kind, data_of(event.data)})) return true;
             }
+            // Also a sign of life may carry one: nothing of interest came before it.
+            if (!parser.last_id().empty()) since_ = parser.last_id();
         }
         return true;
     }

@@ -83,7 +83,8 @@ class Cursor {
                 ++at_;
                 return;
             }
-            if (*at_ == '\\' && ++at_ == end_) break;
+            if (*at_ == '\\') ++at_;
+            if (at_ == end_) break;
         }
         fail();
     }

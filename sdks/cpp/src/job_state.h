@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frames.h"
@@ -25,12 +26,13 @@ class JobOffice {
 };
 
 struct JobState {
-    JobState(JobOffice& its_office, Assignment its_task) : office(its_office), task(its_task) {}
+    JobState(JobOffice& its_office, Assignment its_task)
+        : office(its_office), task(std::move(its_task)) {}
 
     /// Copies what the views of `task` point at: the frame they came in will be gone.
     void own_text();
     /// The result is of no use any more, and says why: for whoever waits at a checkpoint.
-    void interrupt(std::string why);
+    void interrupt(std::string reason);
     void answer_checkpoint(const std::string& outcome);
 
     JobOffice& office;

@@ -74,6 +74,8 @@ Session::News Session::receive(std::string_view text, Clock::time_point now,
     } else if (frame_.op == "bye") {
         news.bye = bye_ = true;
         if (frame_.reason.starts_with("protocol")) refusal(frame_, news);
+        // An operator may want this worker to leave.
+        if (frame_.reason.starts_with("drained")) draining_ = true;
         news.log.push_back("the server ends the connection: " + frame_.reason);
     } else if (frame_.op == "error") {
         refusal(frame_, news);

@@ -212,6 +212,14 @@ TEST_F(SessionTest, a_draining_worker_says_so_and_gives_back_what_still_comes) {
     EXPECT_EQ(take().at(0), R"({"op":"drain"})") << "the new connection must know";
 }
 
+TEST_F(SessionTest, a_worker_that_an_operator_drained_leaves) {
+    receive(kWelcome);
+    receive(R"({"op":"bye","reason":"shutting_down"})");
+    EXPECT_FALSE(session.parted()) << "a server that stops will be back";
+    receive(R"({"op":"bye","reason":"drained_by_operator"})");
+    EXPECT_TRUE(session.parted());
+}
+
 TEST_F(SessionTest, an_error_before_the_welcome_is_about_this_worker) {
     const auto news = receive(
         R"({"op":"error","code":"invalid_argument","detail":"no such queue","field":"queues"})");

@@ -110,7 +110,7 @@ struct WorkerOptions {
     std::chrono::milliseconds grace{30'000};  ///< For what runs when it drains.
     std::chrono::milliseconds reconnect_base{200};
     std::chrono::milliseconds reconnect_max{10'000};
-    std::function<void(std::string_view)> log;  ///< Connections lost and found, refusals.
+    std::function<void(std::string_view)> log = {};  ///< Connections lost and found, refusals.
 };
 
 /// Keeps its tasks across lost connections and restarts of the server: handlers run on, leases are
