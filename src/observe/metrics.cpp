@@ -9,6 +9,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -49,7 +50,8 @@ struct PairHash {
     using is_transparent = void;
     template <class Text>
     std::size_t operator()(const Pair<Text>& p) const {
-        return hash64(p.second, hash64(p.first, p.number));
+        const std::hash<std::string_view> hash;
+        return mix(hash(p.first) + p.number) ^ hash(p.second);
     }
 };
 struct PairEqual {
