@@ -94,7 +94,7 @@ Gate::Outcome Gate::look_for_head(std::string_view buffer) {
         // Early, so that what is no HTTP at all is not waited for.
         const std::string_view begun = buffer.substr(at_);
         const std::string_view word = begun.substr(0, std::min(begun.find(' '), begun.size()));
-        if (!begun.empty() && (word.size() > 32 || !is_token(word)))
+        if (!begun.empty() && begun != "\r" && (word.size() > 32 || !is_token(word)))
             return refuse(400, "this is not an HTTP request");
         return Outcome::more;
     }
@@ -130,7 +130,7 @@ bool Gate::read_request_line(std::string_view line) {
     const std::string_view version = line.substr(last + 1);
     if (!is_token(method)) return refused(400, "the method is not a word");
     if (version != "HTTP/1.1" && version != "HTTP/1.0")
-        return refused(version.starts_with("HTTP/") ? 505 : 400,
+        return refused(version.starts_with("HTTP/") && version.size() == 8 ? 505 : 400,
                        "the version is not HTTP/1.1 or HTTP/1.0");
     if (target.size() > limits_.target)
         return refused(414,
