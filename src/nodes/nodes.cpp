@@ -83,7 +83,8 @@ Async<void> WorkerStream::run() {
             co_await claims_.stop();
         claim_if_wanted();
         co_await alarm_.wait_until(next_look());
-        obey(session_.time_is(engine_.clock().now()));
+        if (Actions late = session_.time_is(engine_.clock().now()); !late.empty())
+            obey(std::move(late));
     }
     room_.ring();
     co_await claims_.stop();
