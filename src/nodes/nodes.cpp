@@ -103,7 +103,7 @@ Time WorkerStream::next_look() const {
 // ---- what comes from outside ----
 
 void WorkerStream::received(std::string_view frame) {
-    obey(session_.received(frame));
+    obey(session_.received(frame, engine_.now()));
     keep_place();
     if (place_) (*place_)->worker.last_seen = engine_.clock().now();
 }
@@ -127,8 +127,7 @@ void WorkerStream::drain() {
 // ---- what the session wants ----
 
 void WorkerStream::obey(Actions todo) {
-    for (Action& action : todo)
-        std::visit([this](auto&& what) { obey(std::move(what)); }, std::move(action));
+    for (Action& action : todo) std::visit([this](auto& what) { obey(std::move(what)); }, action);
     if (session_.wanted() > 0 && !claiming_) alarm_.ring();
     keep_place();
 }

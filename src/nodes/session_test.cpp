@@ -30,6 +30,7 @@ std::string items(const std::vector<Ref>& refs, const std::string& more = {}) {
 /// A session and all that it wanted, as words: "send welcome", "complete 2", "end claims", "close drained".
 class SessionTest : public ::testing::Test {
   protected:
+    Time now = ManualClock::kStart;
     Session session{{"here", 30s}, ManualClock::kStart};
     std::vector<std::string> sent;  ///< The frames.
     std::vector<Ask> asks;
@@ -56,7 +57,7 @@ class SessionTest : public ::testing::Test {
         }
         return lines;
     }
-    Lines says(const std::string& frame) { return words(session.received(frame)); }
+    Lines says(const std::string& frame) { return words(session.received(frame, now)); }
     Lines hello(int slots = 4, const std::string& more = {}) {
         return says(R"({"op":"hello","worker":"w","queues":["q"],"slots":)" +
                     std::to_string(slots) + more + '}');
@@ -68,6 +69,7 @@ class SessionTest : public ::testing::Test {
             task.record.header.id = ref(n).id;
             task.record.header.attempt = ref(n).fence.attempt;
             task.record.header.epoch = ref(n).fence.epoch;
+            task.record.header.lease_until = now + 30s;
         }
         return words(session.claimed(tasks));
     }
@@ -269,6 +271,23 @@ TEST_F(SessionTest, a_lease_that_is_lost_frees_the_slot) {
     says(R"({"op":"heartbeat",)" + items({ref(2)}) + '}');
     renewed(refuse(Code::unavailable, "silent"));
     EXPECT_EQ(session.running(), 1U) << "nobody knows: it is still the worker's";
+}
+
+TEST_F(SessionTest, a_task_that_is_never_spoken_of_again_keeps_its_slot_as_long_as_its_lease) {
+    serving();
+    now += 20s;
+    says(R"({"op":"heartbeat",)" + items({ref(1)}) + '}');
+    renewed(engine::Beat{now + 30s});
+    now += 15s;
+    says(R"({"op":"partial"})");
+    EXPECT_EQ(session.running(), 2U) << "a moment of grace";
+    now += 5s;
+    says(R"({"op":"partial"})");
+    EXPECT_EQ(session.running(), 1U);
+    says(R"({"op":"done",)" + items({ref(1)}) + '}');
+    now += 1h;
+    says(R"({"op":"partial"})");
+    EXPECT_EQ(session.running(), 1U) << "its outcome is under way";
 }
 
 TEST_F(SessionTest, a_requested_cancel_or_pause_is_pushed_once) {

@@ -16,7 +16,7 @@ class Driver {
     void say(std::string_view text) {
         const bool open = session_.state() != Session::State::closed;
         const bool understood = read_frame(text).has_value();
-        const bool told = obey(session_.received(text));
+        const bool told = obey(session_.received(text, kNow));
         require(!open || understood || told);
         if (session_.wanted() > 0) give();
         require(session_.state() != Session::State::serving ||
