@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "app/bench.h"
 #include "app/serve.h"
 #include "config/config.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
     using namespace holdfast;
     const std::vector<std::string> args(argv + 1, argv + argc);
     if (args.empty()) return app::kExitUsage;
+    if (args[0] == "bench") return app::bench({args.begin() + 1, args.end()});
     config::Inputs inputs;
     inputs.command = args[0];
     inputs.args.assign(args.begin() + 1, args.end());
