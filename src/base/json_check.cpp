@@ -18,13 +18,12 @@ namespace json = boost::json;
 class Census {
   public:
     // The names and the shape are the parser's.
-    static constexpr std::size_t max_object_size =
-        SIZE_MAX;  // NOLINT(readability-identifier-naming)
-    static constexpr std::size_t max_array_size =
-        SIZE_MAX;                                          // NOLINT(readability-identifier-naming)
-    static constexpr std::size_t max_key_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
-    static constexpr std::size_t max_string_size =
-        SIZE_MAX;  // NOLINT(readability-identifier-naming)
+    // NOLINTBEGIN(readability-identifier-naming)
+    static constexpr std::size_t max_object_size = SIZE_MAX;
+    static constexpr std::size_t max_array_size = SIZE_MAX;
+    static constexpr std::size_t max_key_size = SIZE_MAX;
+    static constexpr std::size_t max_string_size = SIZE_MAX;
+    // NOLINTEND(readability-identifier-naming)
 
     bool finite = true;
     bool unique = true;

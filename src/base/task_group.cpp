@@ -46,6 +46,10 @@ Async<void> TaskGroup::stop() {
     for (auto child = children_.begin(); child != children_.end();) {
         (child++)->emit(asio::cancellation_type::terminal);
     }
+    co_await join();
+}
+
+Async<void> TaskGroup::join() {
     while (!children_.empty()) {
         boost::system::error_code ignored;
         co_await empty_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

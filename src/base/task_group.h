@@ -24,6 +24,8 @@ class TaskGroup {
     /// True from the moment `stop()` is called: loops look here before each round.
     bool stopping() const { return stopping_; }
     Async<void> stop();
+    /// Returns when the last has left of its own accord.
+    Async<void> join();
     std::size_t size() const { return children_.size(); }
 
   private:

@@ -28,6 +28,7 @@ constexpr std::string_view kPrefix = "HOLDFAST_";
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known,
                          std::string_view prefix = {}) {
     std::vector<std::string_view> candidates;
+    candidates.reserve(known.size());
     for (const std::string_view name : known) candidates.push_back(name.substr(prefix.size()));
     const auto meant = nearest(word.substr(prefix.size()), candidates);
     if (!meant) return {};

@@ -60,10 +60,10 @@ constexpr std::array kOptions{
            kOnStore,
            put<&C::store, &C::Store::body_cache_bytes>},
 
-    Option{"retention.finished", Type::duration, "7d", between(1min, std::chrono::days{3650}), "",
+    Option{"retention.finished", Type::duration, "7d", between(1s, std::chrono::days{3650}), "",
            "How long finished tasks are kept, with their history.", kServing,
            put<&C::retention, &C::Retention::finished>},
-    Option{"retention.feed", Type::duration, "1d", between(1min, std::chrono::days{365}), "",
+    Option{"retention.feed", Type::duration, "1d", between(1s, std::chrono::days{365}), "",
            "How long events are kept for readers that resume.", kServing,
            put<&C::retention, &C::Retention::feed>},
 
@@ -80,7 +80,7 @@ constexpr std::array kOptions{
            "10000",
            {1, kMillion},
            "",
-           "Connections at once; further ones are answered 503 and closed.",
+           "Connections at once; further ones are refused.",
            kServing,
            put<&C::http, &Http::max_connections>},
     Option{"http.max_connections_per_address",
@@ -110,7 +110,7 @@ constexpr std::array kOptions{
            "10000",
            {1, kMillion},
            "",
-           "Long polls at once; further ones are answered 503.",
+           "Long polls at once; further ones are refused.",
            kServing,
            put<&C::http, &Http::max_waiting>},
 

@@ -14,6 +14,8 @@ using domain::Policy;
 using domain::Preset;
 using Kind = Entry::Kind;
 
+constexpr std::string_view kTables = "presets are tables like [presets.patient]";
+
 std::unexpected<Error> bad(std::string problem) {
     return refuse(Code::invalid_argument, std::move(problem));
 }
@@ -112,7 +114,7 @@ void read_preset(const std::string& name, const std::vector<const Entry*>& entri
     for (const Entry* entry : entries) {
         if (entry->kind == Kind::table && entry->path.size() == 2) continue;
         if (entry->path.size() != 3) {
-            complain(*entry, "presets are tables like [presets.patient]");
+            complain(*entry, std::string(kTables));
         } else if (auto result = read_key(*entry, preset.policy); !result) {
             complain(*entry, result.error().detail);
         }
@@ -154,12 +156,15 @@ const std::vector<PresetKey>& preset_keys() {
 }
 
 ReadPresets read_presets(const std::vector<Entry>& entries) {
+    ReadPresets read;
     std::map<std::string, std::vector<const Entry*>> tables;
     for (const Entry& entry : entries) {
-        if (entry.path.front() == "presets" && entry.path.size() > 1)
+        if (entry.path.front() != "presets") continue;
+        if (entry.path.size() > 1)
             tables[entry.path[1]].push_back(&entry);
+        else if (entry.kind != Kind::table)
+            read.problems.push_back(entry.where + ": presets: " + std::string(kTables));
     }
-    ReadPresets read;
     for (const auto& [name, table] : tables) read_preset(name, table, read);
     if (!read.problems.empty()) return read;
     if (auto result = domain::check_own_presets(read.presets); !result)

@@ -86,6 +86,9 @@ TEST(PresetTables, have_names_that_are_free_and_plain) {
     EXPECT_EQ(read("[presets.\"two words\"]\nmax = 1").problems.size(), 1U);
     EXPECT_EQ(read("[presets]\nmax = 1").problems.at(0),
               "f:2: presets.max: presets are tables like [presets.patient]");
+    EXPECT_EQ(read("presets = 1").problems.at(0),
+              "f:1: presets: presets are tables like [presets.patient]");
+    EXPECT_TRUE(read("[presets]").problems.empty());
     std::string many;
     for (int i = 0; i < 101; ++i) many += "[presets.p" + std::to_string(i) + "]\n";
     EXPECT_EQ(read(many).problems.size(), 1U);

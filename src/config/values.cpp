@@ -165,7 +165,7 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
                    " is not the address of a store; write memory:, sqlite:DIRECTORY, redis://…, "
                    "rediss://…, redis-cluster://h:p,h:p or postgres://…");
     }
-    const StoreUrl url{std::string(text), static_cast<Scheme>(scheme - kSchemes.begin())};
+    StoreUrl url{std::string(text), static_cast<Scheme>(scheme - kSchemes.begin())};
     if (text.find('\0') != std::string_view::npos) return bad("it has a NUL in it");
     if (url.scheme == Scheme::memory && !url.place().empty())
         return bad("nothing may follow memory:");

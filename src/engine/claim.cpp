@@ -83,9 +83,11 @@ Async<Result<std::vector<ClaimedTask>>> Engine::with_logs(std::vector<domain::Re
         const domain::Header& h = record.header;
         queues_.spend(h.queue, 1);
         hold(h);
-        if (witness_ != nullptr)
-            witness_->saw({domain::Event::claimed, State::queued, h.state, h.queue, h.type,
-                           h.created_at, h.updated_at, h.updated_at});
+        if (witness_ != nullptr) {
+            const Time due = h.attempt > 1 ? kNoTime : std::max(h.created_at, h.run_at);
+            witness_->saw({domain::Event::claimed, State::queued, h.state, h.queue, h.type, due,
+                           h.updated_at, h.updated_at});
+        }
         ClaimedTask task;
         // The claim stands whatever a log answers: a task without its stages would be run from the start, so
         // it is left to its lease instead.

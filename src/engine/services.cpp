@@ -57,6 +57,7 @@ Async<void> Service::run(Service* service, TaskGroup* group) {
     Alarm alarm(service->engine_.clock(), service->engine_.executor());
     while (!group->stopping()) {
         const Result<bool> more = co_await service->run_once();
+        service->failing_ = !more;
         if (!more) {
             ++service->failures_;
             service->last_error_ = more.error();
@@ -109,6 +110,7 @@ Async<Result<bool>> Doctor::run_once() {
                     [static_cast<std::size_t>(row.header.state)];
         }
         cursor = std::move(page.next);
+        co_await asio::post(engine().executor(), asio::use_awaitable);  // a million take a while
     } while (!cursor.empty());
     CO_TRY(const stores::Stats after, co_await engine().stats());
     compare(before, after, std::move(census), found);

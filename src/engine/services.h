@@ -26,6 +26,7 @@ class Service {
 
     std::uint64_t failures() const { return failures_; }
     const std::optional<Error>& last_error() const { return last_error_; }
+    bool failing() const { return failing_; }  ///< The last round did.
 
   protected:
     Engine& engine() { return engine_; }
@@ -36,6 +37,7 @@ class Service {
     Rng rng_;
     std::uint64_t failures_ = 0;
     std::optional<Error> last_error_;
+    bool failing_ = false;
 };
 
 /// Does what is due, and keeps our clock with the store's.

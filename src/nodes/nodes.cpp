@@ -83,7 +83,8 @@ Async<void> WorkerStream::run() {
             co_await claims_.stop();
         claim_if_wanted();
         co_await alarm_.wait_until(next_look());
-        obey(session_.time_is(engine_.clock().now()));
+        if (Actions late = session_.time_is(engine_.clock().now()); !late.empty())
+            obey(std::move(late));
     }
     room_.ring();
     co_await claims_.stop();
@@ -102,7 +103,7 @@ Time WorkerStream::next_look() const {
 // ---- what comes from outside ----
 
 void WorkerStream::received(std::string_view frame) {
-    obey(session_.received(frame));
+    obey(session_.received(frame, engine_.now()));
     keep_place();
     if (place_) (*place_)->worker.last_seen = engine_.clock().now();
 }
@@ -126,8 +127,7 @@ void WorkerStream::drain() {
 // ---- what the session wants ----
 
 void WorkerStream::obey(Actions todo) {
-    for (Action& action : todo)
-        std::visit([this](auto&& what) { obey(std::move(what)); }, std::move(action));
+    for (Action& action : todo) std::visit([this](auto& what) { obey(std::move(what)); }, action);
     if (session_.wanted() > 0 && !claiming_) alarm_.ring();
     keep_place();
 }

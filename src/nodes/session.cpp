@@ -7,6 +7,7 @@ namespace {
 
 /// An assign frame is sent when it has this size; a single task may be larger.
 constexpr std::size_t kFrameBytes = std::size_t{512} << 10;
+constexpr Duration kSweepEvery = std::chrono::seconds{5};
 
 constexpr Of of_request(const Complete&) {
     return Of::done;
@@ -72,9 +73,10 @@ void assign(const std::vector<engine::ClaimedTask>& tasks, Actions& todo) {
 
 // ---- what the worker says ----
 
-Actions Session::received(std::string_view text) {
+Actions Session::received(std::string_view text, Time now) {
     Actions todo;
     if (state_ == State::closed) return todo;
+    forget_expired(now);
     Result<Frame> read = read_frame(text);
     if (!read) {
         refuse_frame(read.error(), todo);
@@ -84,7 +86,7 @@ Actions Session::received(std::string_view text) {
             {Code::wrong_state, early ? "op: say hello first" : "op: hello was said already", "op"},
             todo);
     } else {
-        std::visit([&](auto&& said) { on(std::move(said), todo); }, *std::move(read));
+        std::visit([&](auto& said) { on(std::move(said), todo); }, *read);
     }
     return todo;
 }
@@ -98,7 +100,7 @@ void Session::on(Hello hello, Actions& todo) {
     text.append(R"(,"lease":")").append(format_duration(lease)).append("\"}");
     todo.emplace_back(Send{std::move(text)});
     for (const engine::Ack& task : std::exchange(hello_.running, {}))
-        running_.insert_or_assign(task.id, Running{.fence = task.fence});
+        running_.insert_or_assign(task.id, Running{task.fence, kNoTime});
     if (!running_.empty()) on(Renew{}, todo);
 }
 
@@ -184,6 +186,7 @@ Actions Session::renewed(std::span<const Ref> refs, const engine::Each<engine::B
         Running* const task = find(refs[i]);
         if (task == nullptr) continue;
         if (answers[i]) {
+            task->lease_until = answers[i]->lease_until;
             tell_requests(*task, refs[i], answers[i]->cancel_requested, answers[i]->pause_requested,
                           todo);
         } else if (answers[i].error().code == Code::stale_lease && !task->settling) {
@@ -210,7 +213,7 @@ Actions Session::claimed(const std::vector<engine::ClaimedTask>& tasks) {
     if (state_ == State::serving) {
         for (const engine::ClaimedTask& task : tasks) {
             const domain::Header& h = task.record.header;
-            running_.insert_or_assign(h.id, Running{.fence = h.fence()});
+            running_.insert_or_assign(h.id, Running{h.fence(), h.lease_until});
         }
         assign(tasks, todo);
         return todo;
@@ -321,6 +324,17 @@ void Session::refuse_frame(const Error& error, Actions& todo) {
 std::size_t Session::wanted() const {
     if (state_ != State::serving) return 0;
     return hello_.slots - std::min<std::size_t>(hello_.slots, running_.size());
+}
+
+/// A worker that lost a task and never speaks of it again must not lose the slot with it.
+void Session::forget_expired(Time now) {
+    if (now < next_sweep_) return;
+    next_sweep_ = now + kSweepEvery;
+    const auto is_expired = [&](const auto& entry) {
+        const Running& task = entry.second;
+        return !task.settling && is_set(task.lease_until) && task.lease_until + kSweepEvery < now;
+    };
+    boost::unordered::erase_if(running_, is_expired);
 }
 
 Session::Running* Session::find(const Ref& ref) {

@@ -5,8 +5,8 @@
 //          └───────────── lost, too many bad frames ──────────┴───────────────────────────┘
 //
 // What holds in every state:
-//   - A task that was assigned occupies a slot until an outcome for it was answered, or until the worker is
-//     told that it lost it. Never more is claimed than slots are free.
+//   - A task that was assigned occupies a slot until an outcome for it was answered, until the worker is told
+//     that it lost it, or until its lease is over. Never more is claimed than slots are free.
 //   - A lost connection leaves the leases alone: the worker may come back and say what it still runs. Only one
 //     that said goodbye (`drain`) gives its tasks back, at once.
 #pragma once
@@ -62,7 +62,8 @@ class Session {
         : options_(std::move(options)), hello_until_(now + kHelloWithin) {}
 
     // ---- what happened ----
-    Actions received(std::string_view frame);
+    /// `now` as leases are measured: by the store's clock.
+    Actions received(std::string_view text, Time now);
     /// `refs`: of the Ask that was answered.
     Actions answered(Of of, std::span<const Ref> refs, bool silent,
                      const engine::Each<engine::Done>& answers);
@@ -90,6 +91,7 @@ class Session {
   private:
     struct Running {
         domain::Fence fence;
+        Time lease_until;       ///< As far as we know.
         bool settling = false;  ///< An outcome for it is under way.
         bool cancel_told = false;
         bool pause_told = false;
@@ -112,10 +114,12 @@ class Session {
     void refuse_frame(const Error& error, Actions& todo);
     void settle(Of of, const Ref& ref, const Result<engine::Done>& answer, Actions& todo);
     void tell_requests(Running& task, const Ref& ref, bool cancel, bool pause, Actions& todo);
+    void forget_expired(Time now);
     Running* find(const Ref& ref);
 
     SessionOptions options_;
     Time hello_until_;
+    Time next_sweep_;
     State state_ = State::before_hello;
     Leaving leaving_ = Leaving::no;
     Hello hello_;

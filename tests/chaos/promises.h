@@ -84,7 +84,13 @@ class Promises {
         claims_;  ///< epoch → the version it made
     std::map<Uuid, std::vector<Step>> steps_;
     std::map<Uuid, std::string> results_;
-    std::map<Uuid, domain::State> final_;
+    struct Ending {
+        domain::State state;
+        std::uint64_t version;  ///< 0: it was told again, and not which.
+        bool looked_at =
+            false;  ///< It was over when we last looked: whatever is told since came after it.
+    };
+    std::map<Uuid, Ending> final_;
     std::map<Uuid, std::set<std::string>> stages_, signals_;
     std::set<std::string> spent_;
     std::map<std::string, std::uint64_t> limits_;

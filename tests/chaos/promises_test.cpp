@@ -93,6 +93,24 @@ TEST_F(PromisesTest, a_second_completion_is_found) {
     EXPECT_TRUE(found_after(again).starts_with("I2"));
 }
 
+TEST_F(PromisesTest, a_claim_after_the_end_is_found_and_a_late_answer_is_not) {
+    const Uuid id = Uuid::named(Partition{1}, "x");
+    Told claim{.what = Told::What::claimed, .id = id, .attempt = 1, .epoch = domain::Epoch{5}};
+    claim.version = 2;
+    promises.hear({.what = Told::What::stepped,
+                   .id = id,
+                   .event = domain::Event::cancelled,
+                   .state = domain::State::cancelled,
+                   .version = 3});
+    promises.hear(claim);  // it was claimed before it was cancelled, and the answer took its time
+    EXPECT_FALSE(promises.violation());
+    claim.epoch = domain::Epoch{6};
+    claim.version = 4;
+    promises.hear(claim);
+    ASSERT_TRUE(promises.violation());
+    EXPECT_NE(promises.violation()->detail.find("handed out after it was over"), std::string::npos);
+}
+
 TEST_F(PromisesTest, lost_entries_and_settings_are_found) {
     run_load(500);
     EXPECT_TRUE(found_after({.what = Told::What::spent, .text = "never"}).starts_with("I1"));

@@ -1,0 +1,73 @@
+#include "app/serve.h"
+
+#include <sys/resource.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "app/house.h"
+#include "base/log.h"
+
+namespace holdfast::app {
+namespace {
+
+/// Connections are descriptors: as many as the system lets us have.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// A payload must not end up in a core file.
+void no_core_files() {
+    const rlimit none{};
+    ::setrlimit(RLIMIT_CORE, &none);
+}
+
+Async<void> live(House* house, const Running* running, int* exit_code) {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::signal_set signals(executor, SIGTERM, SIGINT);
+    house->start();
+    std::printf("listening on %s\n", house->url().c_str());
+    std::fflush(stdout);
+    if (running->on_ready) running->on_ready(house->url());
+    const int signal = co_await signals.async_wait(asio::use_awaitable);
+    log::info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    signals.clear();  // the next one ends the process as if nobody cared
+    if (running->before_stop) running->before_stop();
+    if (const auto stopped = co_await house->stop(); !stopped) {
+        log::error("could not stop cleanly", {{"error", stopped.error().detail}});
+        *exit_code = 1;
+    }
+    log::info("stopped");
+}
+
+}  // namespace
+
+int serve(const config::Loaded& loaded, const Running& running) {
+    log::set_up({loaded.config.log.level, loaded.config.log.form});
+    raise_descriptor_limit();
+    no_core_files();
+    std::signal(SIGPIPE, SIG_IGN);
+    asio::io_context context(1);
+    auto house = House::build(loaded.config, context);
+    if (!house) {
+        std::fprintf(stderr, "holdfast: %s\n", house.error().detail.c_str());
+        return 1;
+    }
+    int exit_code = 0;
+    asio::co_spawn(context, live(house->get(), &running, &exit_code),
+                   [](const std::exception_ptr& failure) {
+                       if (failure) std::rethrow_exception(failure);
+                   });
+    context.run();
+    return exit_code;
+}
+
+}  // namespace holdfast::app

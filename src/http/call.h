@@ -1,0 +1,71 @@
+// One request on its way through a handler, and what handlers may use.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/async.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/engine.h"
+#include "http/message.h"
+
+namespace holdfast::nodes {
+class Workers;
+}
+namespace holdfast::observe {
+class Metrics;
+}
+
+namespace holdfast::http {
+
+class Events;
+
+/// What the house knows about itself and the handlers may tell.
+struct Services {
+    engine::Engine& engine;
+    nodes::Workers& workers;
+    observe::Metrics& metrics;
+    Events& events;
+    std::string instance;
+    std::string store;       ///< Which one, without secrets.
+    std::string durability;  ///< What "accepted" means here.
+    /// What the house has to say about its health beyond the store's answer: JSON of an object.
+    std::function<Json()> health;
+    std::function<Async<Json>()> doctor;
+    std::function<void()> before_scrape;  ///< Brings the metrics up to date.
+    std::function<bool()> stopping;
+};
+
+struct Call {
+    Services* services = nullptr;
+    const Request* request = nullptr;
+    std::array<std::string, 2> params;  ///< Of the path, in order, decoded.
+    Query query;
+    std::string request_id;
+    std::string address;                ///< Of the caller.
+    std::string traceparent;            ///< For what this call makes; empty: nobody traces it.
+    std::function<bool()> caller_gone;  ///< Nobody is there any more to be answered.
+
+    engine::Engine& engine() const { return services->engine; }
+    /// The value of a query parameter; null: not given.
+    const std::string* parameter(std::string_view name) const;
+    /// A duration among the query parameters, 0 to 60 s: `wait`.
+    Result<Duration> wait() const;
+    /// The path's id.
+    Result<Uuid> id() const;
+    /// Who acts, for the audit. Nobody is authenticated yet: it is what the caller says, and where it calls from.
+    domain::By by(std::string why) const;
+};
+
+using Answer = Async<Result<Response>>;
+using Handler = Answer (*)(Call call);
+
+/// {…} with status 200, unless said.
+inline Response json_response(const Json& json, int status = 200) {
+    return {.status = status, .body = json.text()};
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,165 @@
+// From a request to its handler and back: who may ask, which route it is, and what every answer carries.
+#include <algorithm>
+#include <array>
+
+#include "base/log.h"
+#include "http/connection.h"
+#include "http/http.h"
+#include "http/problem.h"
+#include "http/routes.h"
+#include "observe/observe.h"
+
+namespace holdfast::http {
+namespace {
+
+/// Without authentication only this machine may ask, and a name that a page made to point here is not this machine.
+bool is_own_host(std::string_view host) {
+    constexpr std::array<std::string_view, 3> kOwn{"localhost", "127.0.0.1", "[::1]"};
+    return std::ranges::any_of(kOwn, [&](std::string_view own) {
+        return host.starts_with(own) && (host.size() == own.size() || host[own.size()] == ':');
+    });
+}
+
+bool is_own_origin(std::string_view origin) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (origin.starts_with(scheme)) return is_own_host(origin.substr(scheme.size()));
+    }
+    return false;
+}
+
+struct Rejection {
+    int status;
+    Error error;
+    std::string allowed = {};
+};
+
+std::optional<Rejection> check_sender(const Request& request) {
+    const std::string_view host = request.header("host");
+    if (!host.empty() && !is_own_host(host))
+        return Rejection{421, {Code::invalid_argument, "Host is not this machine", "Host"}};
+    const std::string_view origin = request.header("origin");
+    if (!origin.empty() && !is_own_origin(origin))
+        return Rejection{
+            403,
+            {Code::invalid_argument, "pages of other origins may not call this server", "Origin"}};
+    return std::nullopt;
+}
+
+std::optional<Rejection> check_query(const Route& route, const Query& query) {
+    for (const auto& [name, value] : query) {
+        if (std::ranges::find(route.query, name, &Parameter::name) == route.query.end())
+            return Rejection{422, invalid(name, "is not a parameter of this call").error()};
+    }
+    return std::nullopt;
+}
+
+std::string usable_request_id(std::string_view given) {
+    return domain::check_token("X-Request-Id", given) ? std::string(given) : std::string{};
+}
+
+}  // namespace
+
+std::string Server::new_request_id() {
+    return observe::new_request_id(rng_);
+}
+
+std::expected<Server::Opened, Response> Server::open(const Request& request,
+                                                     const Connection& connection) {
+    Opened opened{.at = clock_.now()};
+    Call& call = opened.call;
+    call.request_id = usable_request_id(request.header("x-request-id"));
+    if (call.request_id.empty()) call.request_id = new_request_id();
+    call.services = &services_;
+    call.request = &request;
+    call.address = connection.address();
+    call.caller_gone = [&connection] { return connection.gone(); };
+
+    const auto rejected = [&](const Rejection& rejection) {
+        Response response = problem(rejection.status, rejection.error, call.request_id);
+        if (!rejection.allowed.empty()) response.headers.emplace_back("Allow", rejection.allowed);
+        return std::unexpected(finished(std::move(response), opened, request));
+    };
+    if (const auto no = check_sender(request)) return rejected(*no);
+    auto found = match(request.method, request.path);
+    if (!found)
+        return rejected({400, {Code::invalid_argument, "the path is not well encoded", {}}});
+    if (found->route == nullptr && !found->allowed.empty())
+        return rejected(
+            {405,
+             {Code::invalid_argument, "this path takes " + found->allowed + " only", {}},
+             found->allowed});
+    if (found->route == nullptr)
+        return rejected(
+            {404, {Code::not_found, "there is no such path; /openapi.json lists all", {}}});
+    opened.route = found->route;
+    call.params = std::move(found->params);
+    auto query = parse_query(request.query);
+    if (!query)
+        return rejected({400, {Code::invalid_argument, "the query is not well encoded", {}}});
+    if (const auto no = check_query(*opened.route, *query)) return rejected(*no);
+    call.query = *std::move(query);
+    if (opened.route->body.empty() && !request.body.empty())
+        return rejected({422, invalid("body", "this call takes none").error()});
+    if (opened.route->manner == Manner::stream &&
+        !same_name(request.header("upgrade"), "websocket"))
+        return rejected(
+            {426, {Code::invalid_argument, "this is a WebSocket: send Upgrade: websocket", {}}});
+    if (const auto parent = observe::parse_traceparent(request.header("traceparent")))
+        call.traceparent = observe::child_of(*parent, rng_).traceparent();
+    return opened;
+}
+
+Async<Response> Server::answer(Opened opened) {
+    struct Waiting {
+        std::size_t& count;
+        bool waits;
+        Waiting(std::size_t& c, bool w) : count(c), waits(w) { count += waits ? 1 : 0; }
+        ~Waiting() { count -= waits ? 1 : 0; }
+        Waiting(const Waiting&) = delete;
+        Waiting& operator=(const Waiting&) = delete;
+    };
+    const Request& request = *opened.call.request;
+    const std::string request_id = opened.call.request_id;
+    Response response;
+    if (opened.route->manner == Manner::waits && waiting_ >= options_.most_waiting) {
+        response =
+            problem({Code::overloaded, "too many calls are waiting at once", {}}, request_id);
+    } else {
+        const Waiting seat(waiting_, opened.route->manner == Manner::waits);
+        try {
+            auto result = co_await opened.route->handler(opened.call);
+            response = result ? *std::move(result) : problem(result.error(), request_id);
+        } catch (const std::exception& failure) {
+            if (group_.stopping()) throw;
+            log::error("a handler failed", {{"route", opened.route->path},
+                                            {"request_id", request_id},
+                                            {"error", failure.what()}});
+            response = problem(500,
+                               {Code::unavailable,
+                                "something went wrong here; it is in the log under this request_id",
+                                {}},
+                               request_id);
+        }
+    }
+    co_return finished(std::move(response), opened, request);
+}
+
+Response Server::finished(Response response, const Opened& opened, const Request& request) {
+    const Duration took = clock_.now() - opened.at;
+    const std::string_view route = opened.route == nullptr ? "none" : opened.route->path;
+    services_.metrics.answered(route, to_string(request.method),
+                               static_cast<unsigned>(response.status), took);
+    if (log::enabled(log::Level::debug)) {
+        log::debug("request", {{"method", to_string(request.method)},
+                               {"route", route},
+                               {"status", std::int64_t{response.status}},
+                               {"us", std::int64_t{took.count()}},
+                               {"request_id", opened.call.request_id}});
+    }
+    response.headers.emplace_back("X-Request-Id", opened.call.request_id);
+    if (!opened.call.traceparent.empty())
+        response.headers.emplace_back("traceparent", opened.call.traceparent);
+    return response;
+}
+
+}  // namespace holdfast::http

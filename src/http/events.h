@@ -1,0 +1,87 @@
+// Server-sent events: the feed, read once for everybody who stands at the same place in it.
+//
+// Every 50 ms each place at which somebody stands is read, and the page is handed to all who stand there. Who is
+// still busy with the last page is left where it stands: a slow reader costs nobody anything, and nothing is piled
+// up for it.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/task_group.h"
+#include "engine/engine.h"
+
+namespace holdfast::http {
+
+struct EventPage {
+    std::vector<domain::FeedEvent> events;
+    std::vector<std::string> texts;  ///< Each event as SSE, without its id and the empty line.
+    std::string next;                ///< The watermark behind them.
+    bool reset = false;              ///< Events were missed.
+};
+
+/// What a subscriber wants to hear of; empty: everything.
+struct EventFilter {
+    std::optional<Uuid> task;
+    std::string queue, type, tenant;
+    std::vector<std::string> kinds;
+    std::vector<domain::State> states;  ///< That the event leads to.
+
+    bool wants(const domain::FeedEvent& event) const;
+};
+/// "queue:a type:b tenant:c state:d"
+Result<> read_event_filter(std::string_view text, EventFilter& filter);
+
+class Events {
+  public:
+    Events(engine::Engine& engine, Clock& clock, asio::any_io_executor executor);
+
+    class Subscriber;
+    Async<void> stop() { return group_.stop(); }
+
+  private:
+    Async<void> run();
+    Async<void> round();
+    Async<void> count();
+
+    engine::Engine& engine_;
+    Clock& clock_;
+    asio::any_io_executor executor_;
+    std::list<Subscriber*> subscribers_;
+    Time counted_at_;
+    bool running_ = false;
+    bool more_ = false;  ///< Somebody got a full page: there is more to read at once.
+    TaskGroup group_;
+};
+
+class Events::Subscriber {
+  public:
+    Subscriber(Events& events, std::string cursor, bool counters);
+    ~Subscriber();
+    Subscriber(const Subscriber&) = delete;
+    Subscriber& operator=(const Subscriber&) = delete;
+
+    /// The next page with something in it, or nothing when `until` comes first.
+    Async<std::shared_ptr<const EventPage>> next(Time until);
+    /// The newest counts, once; empty: none since the last call.
+    std::string counters() { return std::exchange(counts_, {}); }
+    const std::string& cursor() const { return cursor_; }
+    bool missed() { return std::exchange(missed_, false); }
+
+  private:
+    friend class Events;
+    Events& events_;
+    std::list<Subscriber*>::iterator place_;
+    std::string cursor_;
+    bool wants_counters_;
+    bool missed_ = false;
+    std::shared_ptr<const EventPage> page_;
+    std::string counts_;
+    Alarm alarm_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,121 @@
+// For those who run the place: queues, counts, workers.
+#include "http/fields.h"
+#include "http/handlers.h"
+#include "http/render.h"
+#include "http/stats_json.h"
+#include "nodes/nodes.h"
+
+namespace holdfast::http {
+namespace {
+
+std::string queue_json(const std::string& name, const engine::QueueSettings& settings,
+                       const Counts& counts) {
+    return JsonObject{}
+        .add("name", name)
+        .add("paused", Json::of(settings.paused))
+        .add("closed", Json::of(settings.closed))
+        .add("lanes_by_type", Json::of(settings.lanes_by_type))
+        .add("concurrency", std::int64_t{settings.concurrency})
+        .add("rate", Json::number(settings.rate))
+        .add("tasks", counts_json(counts))
+        .done()
+        .text();
+}
+
+/// The queue as it is after the change.
+Answer queue_now(Call call, std::string name, engine::QueueSettings settings) {
+    CO_TRY(const auto all, co_await call.engine().queues());
+    Counts counts{};
+    for (const engine::QueueOverview& queue : all) {
+        if (queue.name == name) counts = queue.by_state;
+    }
+    co_return Response{.body = queue_json(name, settings, counts)};
+}
+
+using Change = Async<Result<engine::QueueSettings>> (engine::Engine::*)(std::string, domain::By);
+
+Answer change_queue(Call call, Change change) {
+    CO_TRY(Fields fields, Fields::of(call));
+    CO_TRY(std::string reason, fields.text("reason"));
+    CO_TRY_VOID(fields.nothing_left());
+    const std::string name = call.params[0];
+    CO_TRY(const auto settings, co_await (call.engine().*change)(name, call.by(std::move(reason))));
+    co_return co_await queue_now(call, name, settings);
+}
+
+}  // namespace
+
+Answer list_queues(Call call) {
+    CO_TRY(const auto queues, co_await call.engine().queues());
+    std::string out = R"({"queues":)";
+    add_list(out, queues, [](const engine::QueueOverview& queue) {
+        return queue_json(queue.name, queue.settings, queue.by_state);
+    });
+    co_return Response{.body = out + '}'};
+}
+
+Answer get_queue(Call call) {
+    const std::string name = call.params[0];
+    CO_TRY(const auto settings, co_await call.engine().queue(name));
+    co_return co_await queue_now(call, name, settings);
+}
+
+Answer pause_queue(Call call) {
+    return change_queue(std::move(call), &engine::Engine::pause_queue);
+}
+
+Answer resume_queue(Call call) {
+    return change_queue(std::move(call), &engine::Engine::resume_queue);
+}
+
+Answer close_queue(Call call) {
+    return change_queue(std::move(call), &engine::Engine::close_queue);
+}
+
+Answer open_queue(Call call) {
+    return change_queue(std::move(call), &engine::Engine::open_queue);
+}
+
+Answer limit_queue(Call call) {
+    const std::string name = call.params[0];
+    CO_TRY(Fields fields, Fields::of(call));
+    CO_TRY(auto settings, co_await call.engine().queue(name));
+    CO_TRY(const auto concurrency, fields.number("concurrency"));
+    CO_TRY(const auto rate, fields.number("rate"));
+    const bool sets_lanes = fields.has("lanes_by_type");
+    CO_TRY(const bool lanes_by_type, fields.flag("lanes_by_type"));
+    CO_TRY(std::string reason, fields.text("reason"));
+    CO_TRY_VOID(fields.nothing_left());
+    if (concurrency && !(*concurrency >= 0 && *concurrency <= 1e6))
+        co_return invalid("concurrency", "must be between 0 (no limit) and 1000000");
+    const auto at_once =
+        concurrency ? static_cast<std::uint32_t>(*concurrency) : settings.concurrency;
+    if (sets_lanes) {
+        CO_TRY_VOID(co_await call.engine().set_lanes_by_type(name, lanes_by_type, call.by(reason)));
+    }
+    CO_TRY(settings, co_await call.engine().limit_queue(name, at_once, rate.value_or(settings.rate),
+                                                        call.by(reason)));
+    co_return co_await queue_now(call, name, settings);
+}
+
+Answer get_stats(Call call) {
+    CO_TRY(const auto stats, co_await call.engine().stats());
+    co_return Response{.body = stats_json(stats)};
+}
+
+Answer list_workers(Call call) {
+    co_return Response{.body = call.services->workers.json()};
+}
+
+Answer drain_worker(Call call) {
+    CO_TRY(Fields fields, Fields::of(call));
+    CO_TRY_VOID(fields.text("reason"));
+    CO_TRY_VOID(fields.nothing_left());
+    if (call.services->workers.drain(call.params[0]) == 0)
+        co_return refuse(Code::not_found,
+                         "no worker " + call.params[0] + " has a stream open here");
+    co_return json_response(
+        JsonObject{}.add("worker", call.params[0]).add("draining", Json::of(true)).done(), 202);
+}
+
+}  // namespace holdfast::http

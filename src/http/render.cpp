@@ -1,0 +1,80 @@
+#include "http/render.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "domain/task_json.h"
+#include "http/filters.h"
+
+namespace holdfast::http {
+namespace {
+
+/// A long poll looks this often whether its caller is still there.
+constexpr Duration kLookAround = std::chrono::seconds{1};
+constexpr std::size_t kUsualPage = 100;
+
+}  // namespace
+
+Async<Result<domain::Record>> patiently(Call call, Uuid id, Duration wait) {
+    for (;;) {
+        const Duration slice = std::min(wait, kLookAround);
+        auto task = co_await call.engine().get(id, slice);
+        wait -= slice;
+        if (!task || domain::is_final(task->header.state) || wait <= Duration{0} ||
+            call.caller_gone() || call.services->stopping())
+            co_return task;
+    }
+}
+
+Async<Result<stores::Page>> page_of(Call call, stores::Filter filter) {
+    std::size_t limit = kUsualPage;
+    if (const std::string* text = call.parameter("limit")) {
+        const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
+        if (error != std::errc{} || end != text->data() + text->size())
+            co_return invalid("limit", "must be between 1 and 1000");
+    }
+    const std::string* cursor = call.parameter("cursor");
+    co_return co_await call.engine().list(std::move(filter), cursor ? *cursor : "", limit);
+}
+
+Async<Result<std::vector<domain::Record>>> whole_tasks(Call call, stores::Page page) {
+    std::vector<Uuid> ids;
+    ids.reserve(page.rows.size());
+    for (const stores::ListRow& row : page.rows) ids.push_back(row.header.id);
+    if (ids.empty()) co_return std::vector<domain::Record>{};
+    co_return co_await call.engine().get_all(std::move(ids));
+}
+
+std::vector<std::string> headers_json(const stores::Page& page) {
+    std::vector<std::string> rendered;
+    rendered.reserve(page.rows.size());
+    for (const stores::ListRow& row : page.rows)
+        rendered.push_back(domain::task_json({row.header, {}, {}}).text());
+    return rendered;
+}
+
+Response task_page(const stores::Page& page, const std::vector<std::string>& tasks) {
+    Response response;
+    std::string& out = response.body;
+    out = R"({"tasks":)";
+    add_list(out, tasks, [](const std::string& text) -> const std::string& { return text; });
+    out += R"(,"next_cursor":)";
+    out += page.next.empty() ? "null" : Json::quoted(page.next).text();
+    out += R"(,"scanned":)" + std::to_string(page.scanned);
+    out += page.complete ? R"(,"complete":true})" : R"(,"complete":false})";
+    return response;
+}
+
+Response acted(const Uuid& id, const engine::Done& done) {
+    const bool asked = done.cancel_requested || done.pause_requested;
+    JsonObject object;
+    object.add("id", id.text())
+        .add("state", to_string(done.state))
+        .add("version", static_cast<std::int64_t>(done.version))
+        .add("duplicate", Json::of(done.duplicate));
+    if (done.cancel_requested) object.add("cancel_requested", Json::of(true));
+    if (done.pause_requested) object.add("pause_requested", Json::of(true));
+    return json_response(object.done(), asked ? 202 : 200);
+}
+
+}  // namespace holdfast::http

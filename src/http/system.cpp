@@ -1,0 +1,79 @@
+// For machines that watch, and for whoever arrives first.
+#include "http/handlers.h"
+#include "http/openapi.h"
+#include "observe/observe.h"
+
+namespace holdfast::http {
+namespace {
+
+constexpr std::string_view kFrontPage = R"(<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Holdfast</title>
+<h1>Holdfast is running</h1>
+<ul>
+<li><a href="/v1/queues">queues</a></li>
+<li><a href="/v1/tasks">tasks</a></li>
+<li><a href="/internal/tasks/suspended">suspended tasks</a></li>
+<li><a href="/v1/workers">workers</a></li>
+<li><a href="/readyz">readiness</a></li>
+<li><a href="/metrics">metrics</a></li>
+<li><a href="/openapi.json">the API, described</a></li>
+</ul>
+<p>In a terminal: <code>holdfast top</code></p>
+</html>
+)";
+
+}  // namespace
+
+Answer get_health(Call call) {
+    co_return json_response(
+        JsonObject{}.add("status", "alive").add("instance", call.services->instance).done());
+}
+
+Answer get_readiness(Call call) {
+    const auto& services = *call.services;
+    const auto reached = co_await call.engine().sync_clock();
+    const bool stopping = services.stopping();
+    const Json health = services.health();
+    const bool degraded = !health.member("problems").elements().empty();
+    JsonObject object;
+    object
+        .add("status", stopping   ? "stopping"
+                       : !reached ? "unavailable"
+                       : degraded ? "degraded"
+                                  : "ready")
+        .add("instance", services.instance)
+        .add("store", services.store)
+        .add("durability", services.durability)
+        .add("degraded", Json::of(degraded))
+        .add("problems", health.member("problems"))
+        .add("time", format_time(call.engine().now()));
+    if (!reached) object.add("detail", reached.error().detail);
+    co_return json_response(object.done(), reached && !stopping ? 200 : 503);
+}
+
+Answer get_metrics(Call call) {
+    CO_TRY(const auto stats, co_await call.engine().stats());
+    auto& metrics = call.services->metrics;
+    metrics.set_tasks(stats);
+    call.services->before_scrape();
+    Response response{.body = metrics.text()};
+    response.content_type = observe::Metrics::kContentType;
+    co_return response;
+}
+
+Answer get_openapi(Call) {
+    co_return Response{.body = openapi()};
+}
+
+Answer get_doctor(Call call) {
+    co_return json_response(co_await call.services->doctor());
+}
+
+Answer get_front_page(Call) {
+    Response response{.body = std::string(kFrontPage)};
+    response.content_type = "text/html; charset=utf-8";
+    response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");
+    co_return response;
+}
+
+}  // namespace holdfast::http
