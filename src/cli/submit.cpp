@@ -1,4 +1,3 @@
-#include <boost/json/serialize.hpp>
 #include <ostream>
 
 #include "cli/commands.h"

@@ -16,6 +16,9 @@
 namespace holdfast::cli {
 namespace {
 
+/// A cancel comes with the answer to a heartbeat.
+constexpr std::chrono::seconds kHearCancelWithin{2};
+
 struct Wish {
     std::vector<std::string> queues, types, command;
     std::string name;
@@ -28,7 +31,8 @@ struct Wish {
 
 class Runner {
   public:
-    Runner(const Wish& wish, const Context& context) : wish_(wish), context_(context) {}
+    Runner(const Wish& wish, const Context& context, const GroupGuard& guard)
+        : wish_(wish), context_(context), guard_(guard) {}
 
     json::value run(client::Job& job) {
         ChildWish child;
@@ -40,6 +44,7 @@ class Runner {
         child.input = std::string(job.payload_text());
         child.grace = wish_.grace;
         child.stop = job.stop_token();
+        child.guard = &guard_;
         if (!wish_.quiet)
             child.on_error_output = [this](std::string_view text) {
                 const std::scoped_lock lock(speaking_);
@@ -76,6 +81,7 @@ class Runner {
 
     const Wish& wish_;
     const Context& context_;
+    const GroupGuard& guard_;
     std::mutex speaking_;
 };
 
@@ -100,6 +106,7 @@ client::WorkerOptions worker_options(const Wish& wish, const Context& context) {
     if (wish.lease.count() > 0) out.lease = wish.lease;
     out.grace = wish.drain;
     out.drain_on_signals = true;
+    out.heartbeat_every = kHearCancelWithin;
     out.log = [&context](std::string_view line) {
         context.io.err << "holdfast: " << printable(line) << '\n' << std::flush;
     };
@@ -127,8 +134,9 @@ int work(const Arguments& arguments, Io& io) {
         if (wish.slots && (*wish.slots < 1 || *wish.slots > 1000))
             throw client::Error(client::Code::invalid_argument, "--slots must be from 1 to 1000");
         ::signal(SIGPIPE, SIG_IGN);  // a program that does not read its input is no reason to die
+        const GroupGuard guard;
         client::Worker worker(worker_options(wish, context));
-        Runner runner(wish, context);
+        Runner runner(wish, context, guard);
         worker.handle_any([&](client::Job& job) { return runner.run(job); });
         worker.run();
         return worker.counts().given_back > 0 ? int{kHandedBack} : int{kOk};

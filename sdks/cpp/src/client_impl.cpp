@@ -1,12 +1,12 @@
 #include "client_impl.h"
 
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <thread>
 #include <utility>
 
 #include "backoff.h"
 #include "problem.h"
+#include "text.h"
 
 namespace holdfast::client {
 namespace {
@@ -107,10 +107,8 @@ json::object Client::Impl::object(const Call& call) {
 }
 
 json::object Client::Impl::post(std::string target, const json::object& body, RepeatIf repeat) {
-    return object({.method = "POST",
-                   .target = std::move(target),
-                   .body = json::serialize(body),
-                   .repeat = repeat});
+    return object(
+        {.method = "POST", .target = std::move(target), .body = json_text(body), .repeat = repeat});
 }
 
 json::object object_of(Answer answer) {

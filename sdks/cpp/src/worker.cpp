@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <boost/json/serialize.hpp>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -62,7 +61,7 @@ struct Worker::Impl final : StreamUser, JobOffice {
                   .reconnect_base = options.reconnect_base,
                   .reconnect_max = options.reconnect_max,
                   .catch_signals = options.drain_on_signals}),
-          session(hello_of(options)) {}
+          session(hello_of(options), options.heartbeat_every) {}
 
     // ---- StreamUser, on the connection's thread ----
     std::string first_frame() override;
@@ -275,9 +274,7 @@ void Worker::Impl::run_job(JobState& state) {
             throw error;
         }
         const auto result = handler(job);
-        finish(fence, Final::done,
-               done_item(fence,
-                         result.is_null() ? "null" : clean_utf8(boost::json::serialize(result))));
+        finish(fence, Final::done, done_item(fence, result.is_null() ? "null" : json_text(result)));
     } catch (const GiveBack& give_back) {
         finish(fence, Final::yield, yield_item(fence, give_back.after, give_back.until_signal));
     } catch (const Interrupted&) {
