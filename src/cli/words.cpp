@@ -92,7 +92,7 @@ std::size_t display_width(std::string_view text) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::size_t best_distance = (word.size() + 2) / 3 + 1;
     for (const auto& candidate : known) {
         const auto apart = candidate.starts_with(word) && word.size() > 1
                                ? std::size_t{1}

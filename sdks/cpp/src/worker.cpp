@@ -107,7 +107,8 @@ struct Worker::Impl final : StreamUser, JobOffice {
     std::vector<std::thread> threads;
     std::size_t idle = 0;
     bool closed = false;
-    bool bye = false;  ///< Only of the connection's thread.
+    bool bye = false;  ///< This and the next: only of the connection's thread.
+    std::string last_trouble;
 };
 
 // ---- what comes over the connection ----
@@ -160,12 +161,17 @@ StreamUser::Clock::time_point Worker::Impl::tick(Clock::time_point now) {
 }
 
 void Worker::Impl::lost(const std::string& why) {
+    bool was_connected = false;
     {
         const std::scoped_lock lock(mutex);
+        was_connected = session.welcomed();
         session.lost();
         counts.connected = false;
     }
-    log("connection lost: " + why);
+    // A server that stays away is told of once.
+    if (was_connected || why != last_trouble)
+        log((was_connected ? "connection lost: " : "not connected: ") + why);
+    last_trouble = why;
 }
 
 bool Worker::Impl::established() const {
