@@ -157,7 +157,12 @@ Async<bool> Connection::answer_one() {
         response = std::move(opened).error();
     } else {
         const Manner manner = opened->route->manner;
+        const bool hands_over = manner == Manner::events || manner == Manner::stream;
         if (manner != Manner::plain && !co_await flush()) co_return false;
+        if (hands_over) {  // may stay for days, and there may be thousands: no room is kept for more requests
+            std::string{}.swap(in_);
+            std::string{}.swap(out_);
+        }
         if (manner == Manner::events) {
             co_await serve_events(std::move(opened->call));
             co_return false;
