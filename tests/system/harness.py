@@ -338,6 +338,7 @@ class Events:
     def __init__(self, server, path="/v1/events", headers=None):
         self.connection = server.connect(timeout=PATIENCE)
         self.connection.request("GET", path, headers=headers or {})
+        self.socket = self.connection.sock  # which the connection gives away with the answer
         self.response = self.connection.getresponse()
         if self.response.status != 200:
             body = self.response.read()
@@ -387,8 +388,9 @@ class Events:
 
     def close(self):
         with contextlib.suppress(OSError):
-            self.connection.sock and self.connection.sock.shutdown(socket.SHUT_RDWR)
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.thread.join(5)
+        self.response.close()
         self.connection.close()
 
 
