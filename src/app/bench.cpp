@@ -1,13 +1,15 @@
-#include "app/bench.h"
+// `holdfast bench`: measures a server that is there, or one that it starts for this.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <stdexcept>
 
 #include "app/child_server.h"
+#include "app/commands.h"
 #include "load/load.h"
 
 namespace holdfast::app {
@@ -115,9 +117,9 @@ load::Report one_run(const Wanted& wanted) {
 
 }  // namespace
 
-int bench(const std::vector<std::string>& args) {
+int bench_command(const cli::Arguments& args, cli::Io& io) {
     if (std::ranges::find(args, "--help") != args.end()) {
-        std::fwrite(kHelp.data(), 1, kHelp.size(), stdout);
+        io.out << kHelp;
         return 0;
     }
     try {
@@ -125,14 +127,13 @@ int bench(const std::vector<std::string>& args) {
         std::vector<load::Report> runs;
         for (std::size_t i = 0; i < wanted.runs; ++i) runs.push_back(one_run(wanted));
         const load::Report report = load::median(runs);
-        const std::string text = wanted.json ? load::json(report) + '\n' : load::table(report);
-        std::fwrite(text.data(), 1, text.size(), stdout);
+        io.out << (wanted.json ? load::json(report) + '\n' : load::table(report));
         return report.lost + report.duplicated == 0 ? 0 : 1;
     } catch (const std::invalid_argument& wrong) {
-        std::fprintf(stderr, "holdfast bench: %s\n", wrong.what());
-        return 2;
+        io.err << "holdfast bench: " << wrong.what() << '\n';
+        return cli::kUsage;
     } catch (const std::exception& failure) {
-        std::fprintf(stderr, "holdfast bench: %s\n", failure.what());
+        io.err << "holdfast bench: " << failure.what() << '\n';
         return 1;
     }
 }

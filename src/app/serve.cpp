@@ -1,5 +1,6 @@
 #include "app/serve.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -24,23 +25,31 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// What is freed goes back to the system, and threads share their heap: a burst of work is not paid for in memory
+/// for ever.
+void keep_memory_small() {
+    ::mallopt(M_ARENA_MAX, 1);
+    ::mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+    ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+}
+
 /// A payload must not end up in a core file.
 void no_core_files() {
     const rlimit none{};
     ::setrlimit(RLIMIT_CORE, &none);
 }
 
-Async<void> live(House* house, const Running* running, int* exit_code) {
+Async<void> live(House* house, const Company* company, int* exit_code) {
     const auto executor = co_await asio::this_coro::executor;
     asio::signal_set signals(executor, SIGTERM, SIGINT);
     house->start();
     std::printf("listening on %s\n", house->url().c_str());
     std::fflush(stdout);
-    if (running->on_ready) running->on_ready(house->url());
+    if (company->on_ready) company->on_ready(house->url());
     const int signal = co_await signals.async_wait(asio::use_awaitable);
     log::info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     signals.clear();  // the next one ends the process as if nobody cared
-    if (running->before_stop) running->before_stop();
+    if (company->on_stopping) company->on_stopping();
     if (const auto stopped = co_await house->stop(); !stopped) {
         log::error("could not stop cleanly", {{"error", stopped.error().detail}});
         *exit_code = 1;
@@ -50,19 +59,20 @@ Async<void> live(House* house, const Running* running, int* exit_code) {
 
 }  // namespace
 
-int serve(const config::Loaded& loaded, const Running& running) {
-    log::set_up({loaded.config.log.level, loaded.config.log.form});
+int serve(const config::Config& config, const Company& company) {
+    log::set_up({config.log.level, config.log.form});
     raise_descriptor_limit();
     no_core_files();
+    keep_memory_small();
     std::signal(SIGPIPE, SIG_IGN);
     asio::io_context context(1);
-    auto house = House::build(loaded.config, context);
+    auto house = House::build(config, context);
     if (!house) {
         std::fprintf(stderr, "holdfast: %s\n", house.error().detail.c_str());
         return 1;
     }
     int exit_code = 0;
-    asio::co_spawn(context, live(house->get(), &running, &exit_code),
+    asio::co_spawn(context, live(house->get(), &company, &exit_code),
                    [](const std::exception_ptr& failure) {
                        if (failure) std::rethrow_exception(failure);
                    });

@@ -8,17 +8,13 @@
 
 namespace holdfast::app {
 
-/// Exit codes beyond those of every command.
-inline constexpr int kExitUsage = 2;
-
-struct Running {
-    /// Called when requests are served, with the server's address.
-    std::function<void(const std::string& url)> on_ready;
-    /// Called when the server is about to stop; returns when whoever uses it has left.
-    std::function<void()> before_stop;
+/// Both are called on the server's own thread: they begin things, and wait for nothing.
+struct Company {
+    std::function<void(const std::string& url)> on_ready;  ///< Requests are served.
+    std::function<void()> on_stopping;
 };
 
 /// Serves until SIGTERM or SIGINT; a second one ends it at once. Returns the exit code.
-int serve(const config::Loaded& loaded, const Running& running = {});
+int serve(const config::Config& config, const Company& company = {});
 
 }  // namespace holdfast::app

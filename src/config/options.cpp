@@ -53,7 +53,7 @@ constexpr std::array kOptions{
            kOnStore, put<&C::store, &C::Store::durability>},
     Option{"store.body_cache",
            Type::size,
-           "64MiB",
+           "16MiB",
            {0, 1024 * kGiB},
            "",
            "Memory for payloads and results that the embedded store keeps at hand.",
@@ -146,6 +146,10 @@ constexpr std::array kOtherVariables{
     OtherVariable{kConfigVariable, "The configuration file, as --config."},
     OtherVariable{"HOLDFAST_SERVER", "The server that client commands talk to, as --server."},
     OtherVariable{"HOLDFAST_TOKEN", "Kept for the access token of client commands."},
+    OtherVariable{"HOLDFAST_TASK_ID", "Set by holdfast work for its program: the task."},
+    OtherVariable{"HOLDFAST_ATTEMPT", "Set by holdfast work for its program: which attempt it is."},
+    OtherVariable{"HOLDFAST_TYPE", "Set by holdfast work for its program: the task's type."},
+    OtherVariable{"HOLDFAST_QUEUE", "Set by holdfast work for its program: the task's queue."},
 };
 
 /// Their keys are flags by themselves.
