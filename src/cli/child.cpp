@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <system_error>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -78,7 +79,7 @@ struct Prepared {
     if (::getppid() != parent) ::_exit(kCannotExec);  // it died before we could ask to be told
     sigset_t none;
     ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
@@ -199,7 +200,7 @@ ChildEnd run_child(const ChildWish& wish) {
     Pipe err;
     Pipe problem;
     if (!in.good() || !out.good() || !err.good() || !problem.good()) {
-        end.problem = std::string("no pipe for it: ") + std::strerror(errno);
+        end.problem = std::string("no pipe for it: ") + std::generic_category().message(errno);
         return end;
     }
     Prepared program(wish);
@@ -208,7 +209,7 @@ ChildEnd run_child(const ChildWish& wish) {
     if (child == 0)
         become(program, in.reader(), out.writer(), err.writer(), problem.writer(), parent);
     if (child < 0) {
-        end.problem = std::string("no process for it: ") + std::strerror(errno);
+        end.problem = std::string("no process for it: ") + std::generic_category().message(errno);
         return end;
     }
     ::setpgid(child, child);  // also here: whoever comes first
@@ -221,7 +222,9 @@ ChildEnd run_child(const ChildWish& wish) {
     const bool failed = ::read(problem.reader(), &why, sizeof why) == sizeof why;
     Conversation(wish, child, end).run(in, out, err);
     if (wish.guard != nullptr) wish.guard->ended(child);
-    if (failed) end.problem = "cannot run '" + wish.command.front() + "': " + std::strerror(why);
+    if (failed)
+        end.problem =
+            "cannot run '" + wish.command.front() + "': " + std::generic_category().message(why);
     if (end.errors.size() > wish.error_tail)
         end.errors.erase(0, end.errors.size() - wish.error_tail);
     return end;

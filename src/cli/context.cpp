@@ -224,7 +224,7 @@ std::int64_t count_of(const json::value& object, std::string_view name) {
 }
 
 std::string time_of(const json::value& object, std::string_view name, const Io& io) {
-    const auto text = text_of(object, name);
+    auto text = text_of(object, name);
     const auto time = parse_time(text);
     if (!io.out_is_terminal || !time) return text;
     const auto seconds = std::chrono::system_clock::to_time_t(

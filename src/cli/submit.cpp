@@ -99,7 +99,7 @@ int submit(const Arguments& arguments, Io& io) {
         } else {
             io.out << receipt.id << '\n';
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

@@ -55,21 +55,18 @@ class Runner {
         auto verdict = verdict_of(end, job.cancelled());
         say(job, verdict.told);
         if (verdict.kind == Verdict::Kind::done) return std::move(verdict.result);
-        throw_failure(verdict);
+        if (verdict.kind == Verdict::Kind::permanent)
+            throw failure_of<client::PermanentError>(verdict);
+        throw failure_of<client::TransientError>(verdict);
     }
 
   private:
-    [[noreturn]] static void throw_failure(const Verdict& verdict) {
-        if (verdict.kind == Verdict::Kind::permanent) {
-            client::PermanentError error(verdict.message);
-            error.stack = verdict.stack;
-            error.code = verdict.code;
-            throw error;
-        }
-        client::TransientError error(verdict.message);
-        error.stack = verdict.stack;
-        error.code = verdict.code;
-        throw error;
+    template <class Failure>
+    static Failure failure_of(const Verdict& verdict) {
+        Failure failure(verdict.message);
+        failure.stack = verdict.stack;
+        failure.code = verdict.code;
+        return failure;
     }
     void say(const client::Job& job, const std::string& text) {
         if (wish_.quiet) return;
@@ -139,7 +136,7 @@ int work(const Arguments& arguments, Io& io) {
         Runner runner(wish, context, guard);
         worker.handle_any([&](client::Job& job) { return runner.run(job); });
         worker.run();
-        return worker.counts().given_back > 0 ? int{kHandedBack} : int{kOk};
+        return worker.counts().given_back > 0 ? kHandedBack : kOk;
     });
 }
 

@@ -29,6 +29,12 @@ bool may_repeat(const Error& error, RepeatIf repeat, int tries) {
     return error.code == Code::unavailable && error.retryable;
 }
 
+Error not_an_object(int status) {
+    Error error(Code::other, "the server answered with something else than a JSON object");
+    error.status = status;
+    return error;
+}
+
 }  // namespace
 
 HttpRequest Client::Impl::request_of(const Call& call) const {
@@ -112,11 +118,7 @@ json::object Client::Impl::post(std::string target, const json::object& body, Re
 }
 
 json::object object_of(Answer answer) {
-    if (!answer.body.is_object()) {
-        Error error(Code::other, "the server answered with something else than a JSON object");
-        error.status = answer.status;
-        throw error;
-    }
+    if (!answer.body.is_object()) throw not_an_object(answer.status);
     return std::move(answer.body.get_object());
 }
 

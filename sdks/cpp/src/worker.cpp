@@ -47,6 +47,12 @@ WorkerOptions checked(WorkerOptions options) {
     return options;
 }
 
+TransientError no_handler(const std::string& worker, const std::string& type) {
+    TransientError error("worker " + worker + " has no handler for type '" + type + "'");
+    error.code = "no_handler";
+    return error;
+}
+
 std::string_view shortened(std::string_view text, std::size_t most) {
     return text.substr(0, most);
 }
@@ -273,12 +279,7 @@ void Worker::Impl::run_job(JobState& state) {
     try {
         const auto found = handlers.find(state.task.type);
         const auto& handler = found != handlers.end() ? found->second : any;
-        if (!handler) {
-            TransientError error("worker " + options.worker + " has no handler for type '" +
-                                 state.task.type + "'");
-            error.code = "no_handler";
-            throw error;
-        }
+        if (!handler) throw no_handler(options.worker, state.task.type);
         const auto result = handler(job);
         finish(fence, Final::done, done_item(fence, result.is_null() ? "null" : json_text(result)));
     } catch (const GiveBack& give_back) {
