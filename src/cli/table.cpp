@@ -38,6 +38,7 @@ void Table::add(std::vector<std::string> cells) {
 std::vector<std::size_t> Table::fitting(unsigned width,
                                         const std::vector<std::size_t>& widths) const {
     std::vector<std::size_t> shown;
+    shown.reserve(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) shown.push_back(i);
     const auto needed = [&] {
         std::size_t sum = 0;
