@@ -1,5 +1,6 @@
 #include "app/serve.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -22,6 +23,14 @@ void raise_descriptor_limit() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// What is freed goes back to the system, and threads share their heap: a burst of work is not paid for in memory
+/// for ever.
+void keep_memory_small() {
+    ::mallopt(M_ARENA_MAX, 1);
+    ::mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+    ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
 }
 
 /// A payload must not end up in a core file.
@@ -54,6 +63,7 @@ int serve(const config::Config& config, const Company& company) {
     log::set_up({config.log.level, config.log.form});
     raise_descriptor_limit();
     no_core_files();
+    keep_memory_small();
     std::signal(SIGPIPE, SIG_IGN);
     asio::io_context context(1);
     auto house = House::build(config, context);

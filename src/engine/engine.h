@@ -14,6 +14,7 @@
 #include "base/uuid.h"
 #include "domain/decide.h"
 #include "domain/explain.h"
+#include "engine/admission.h"
 #include "engine/calls.h"
 #include "engine/ports/witness.h"
 #include "engine/queues.h"
@@ -169,6 +170,7 @@ class Engine {
     boost::unordered_flat_map<TaskId, domain::Header, UuidHash> held_;
     std::map<domain::Kind, DueHandler> due_handlers_;
     std::size_t in_flight_ = 0;
+    Admission admission_;
     Witness* witness_ = nullptr;
 };
 

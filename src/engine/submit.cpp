@@ -67,7 +67,8 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
     };
     if (submissions.size() > kLargestBatch)
         co_return none(invalid("items", "has more than 1000 entries").error());
-    if (in_flight_ + submissions.size() > options_.most_in_flight)
+    if (in_flight_ + submissions.size() > options_.most_in_flight ||
+        admission_.sheds(clock_.now(), in_flight_))
         co_return none({Code::overloaded, "too much is being written at once; try again", {}});
     InFlight flight(in_flight_, submissions.size());
 
@@ -101,7 +102,9 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
             changes.back().nonce = entry.nonce;
             entry.state = changes.back().puts.front().header.state;
         }
+        const Time began = clock_.now();
         outcomes = co_await store_.commit(std::move(changes));
+        admission_.wrote(began, clock_.now());
         if (outcomes) break;
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {

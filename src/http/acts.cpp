@@ -1,4 +1,6 @@
 // What operators do to tasks: one, or everything that matches.
+#include <cmath>
+
 #include "domain/task_json.h"
 #include "http/fields.h"
 #include "http/filters.h"
@@ -138,7 +140,7 @@ Answer start_bulk(Call call) {
     CO_TRY(request.filter, filter_of(std::move(filter)));
     CO_TRY(request.dry_run, fields.flag("dry_run"));
     CO_TRY(const auto limit, fields.number("limit"));
-    if (limit && !(*limit >= 1 && *limit <= 1e12))
+    if (limit && !(*limit >= 1 && *limit <= 1e12 && std::trunc(*limit) == *limit))
         co_return invalid("limit", "must be a whole number from 1");
     if (limit) request.limit = static_cast<std::size_t>(*limit);
     CO_TRY(const auto rate, fields.number("rate"));

@@ -97,10 +97,7 @@ Async<bool> Connection::read_request() {
         if (outcome == Gate::Outcome::head) {
             if (gate_.wants_continue() && !std::exchange(continued, true))
                 out_ += "HTTP/1.1 100 Continue\r\n\r\n";
-            if (!is_set(body_since_)) body_since_ = server_.clock_.now();
-            // A second for every so many bytes, on top of what a head may take.
-            const auto earned = std::chrono::seconds{in_.size() / server_.options_.least_body_rate};
-            deadline_ = body_since_ + server_.options_.header_timeout + earned;
+            set_body_deadline();
         } else if (!begun && !in_.empty()) {
             begun = true;
             set_deadline(server_.options_.header_timeout);
@@ -108,6 +105,15 @@ Async<bool> Connection::read_request() {
         if (server_.stopping() && !begun) co_return false;
         if (!co_await flush() || !co_await read_more()) co_return false;
     }
+}
+
+void Connection::set_body_deadline() {
+    const std::size_t rate = server_.options_.least_body_rate;
+    if (rate == 0) return set_deadline(server_.options_.idle_timeout);  // as slow as it likes
+    if (!is_set(body_since_)) body_since_ = server_.clock_.now();
+    // A second for every so many bytes, on top of what a head may take.
+    const auto earned = std::chrono::seconds{in_.size() / rate};
+    deadline_ = body_since_ + server_.options_.header_timeout + earned;
 }
 
 Async<bool> Connection::read_more() {
@@ -151,7 +157,12 @@ Async<bool> Connection::answer_one() {
         response = std::move(opened).error();
     } else {
         const Manner manner = opened->route->manner;
+        const bool hands_over = manner == Manner::events || manner == Manner::stream;
         if (manner != Manner::plain && !co_await flush()) co_return false;
+        if (hands_over) {  // may stay for days, and there may be thousands: no room is kept for more requests
+            std::string{}.swap(in_);
+            std::string{}.swap(out_);
+        }
         if (manner == Manner::events) {
             co_await serve_events(std::move(opened->call));
             co_return false;

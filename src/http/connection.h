@@ -39,6 +39,7 @@ class Connection {
     Async<void> serve_events(Call call);
     Async<void> serve_stream(Call call);
     void set_deadline(Duration from_now);
+    void set_body_deadline();
     void no_deadline() { deadline_ = kNoTime; }
 
     Server& server_;

@@ -68,11 +68,14 @@ Async<void> Connection::serve_events(Call call) {
     }
     out_ += kHead;
     out_ += call.request_id + "\r\n\r\nretry: 2000\n\n: hb\n\n";
-    keeper_.leave = [this] { cut(); };
     Events::Subscriber subscriber(
         call.services->events, wish->cursor == "now" ? known->next : wish->cursor, wish->counters);
+    keeper_.leave = [this, &subscriber] {
+        cut();
+        subscriber.end();
+    };
     Time spoken_at = server_.clock_.now();
-    while (co_await flush()) {
+    while (!server_.stopping() && co_await flush()) {
         const auto page = co_await subscriber.next(spoken_at + kHeartbeat);
         if (subscriber.missed()) out_ += "event: reset\ndata: {}\n\n";
         if (page) add_page(out_, *page, wish->filter);

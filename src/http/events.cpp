@@ -99,10 +99,15 @@ Events::Subscriber::~Subscriber() {
 }
 
 Async<std::shared_ptr<const EventPage>> Events::Subscriber::next(Time until) {
-    while (!page_ && counts_.empty()) {
+    while (!page_ && counts_.empty() && !ended_) {
         if (!co_await alarm_.wait_until(until)) break;
     }
     co_return std::exchange(page_, nullptr);
+}
+
+void Events::Subscriber::end() {
+    ended_ = true;
+    alarm_.ring();
 }
 
 Async<void> Events::run() {

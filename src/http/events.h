@@ -65,8 +65,10 @@ class Events::Subscriber {
     Subscriber(const Subscriber&) = delete;
     Subscriber& operator=(const Subscriber&) = delete;
 
-    /// The next page with something in it, or nothing when `until` comes first.
+    /// The next page with something in it, or nothing when `until` or end() comes first.
     Async<std::shared_ptr<const EventPage>> next(Time until);
+    /// Nothing is waited for any more.
+    void end();
     /// The newest counts, once; empty: none since the last call.
     std::string counters() { return std::exchange(counts_, {}); }
     const std::string& cursor() const { return cursor_; }
@@ -79,6 +81,7 @@ class Events::Subscriber {
     std::string cursor_;
     bool wants_counters_;
     bool missed_ = false;
+    bool ended_ = false;
     std::shared_ptr<const EventPage> page_;
     std::string counts_;
     Alarm alarm_;

@@ -33,7 +33,7 @@ struct ServerOptions {
     Duration header_timeout = std::chrono::seconds{10};
     Duration idle_timeout = std::chrono::seconds{60};
     Duration write_timeout = std::chrono::seconds{10};  ///< A reader this slow is cut.
-    std::size_t least_body_rate = 1024;                 ///< Bytes per second.
+    std::size_t least_body_rate = 1024;                 ///< Bytes per second; 0: any.
     std::size_t most_waiting = 10'000;                  ///< Long polls at once.
     Duration drain = std::chrono::seconds{10};
 };

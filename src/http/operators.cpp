@@ -1,4 +1,6 @@
 // For those who run the place: queues, counts, workers.
+#include <cmath>
+
 #include "http/fields.h"
 #include "http/handlers.h"
 #include "http/render.h"
@@ -86,8 +88,9 @@ Answer limit_queue(Call call) {
     CO_TRY(const bool lanes_by_type, fields.flag("lanes_by_type"));
     CO_TRY(std::string reason, fields.text("reason"));
     CO_TRY_VOID(fields.nothing_left());
-    if (concurrency && !(*concurrency >= 0 && *concurrency <= 1e6))
-        co_return invalid("concurrency", "must be between 0 (no limit) and 1000000");
+    if (concurrency &&
+        !(*concurrency >= 0 && *concurrency <= 1e6 && std::trunc(*concurrency) == *concurrency))
+        co_return invalid("concurrency", "must be a whole number from 0 (no limit) to 1000000");
     const auto at_once =
         concurrency ? static_cast<std::uint32_t>(*concurrency) : settings.concurrency;
     if (sets_lanes) {

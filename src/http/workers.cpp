@@ -40,6 +40,8 @@ Answer outcomes(Call call, nodes::Of of, Read<Item> read, Use<Item> use) {
 Answer claim(Call call) {
     CO_TRY(const Json body, parse_body(call));
     CO_TRY(engine::ClaimCall wanted, nodes::read_claim(body));
+    // Here, since the engine sees only slices of it.
+    if (wanted.wait > engine::kLongestWait) co_return invalid("wait", "must be between 0s and 60s");
     call.services->workers.seen_claiming(wanted.worker, wanted.queues, call.address);
     for (Duration left = wanted.wait;;) {
         wanted.wait = std::min(left, kLookAround);

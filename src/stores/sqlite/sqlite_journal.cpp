@@ -128,7 +128,7 @@ Result<> SqliteJournal::start() {
     const std::string setup =
         std::string("PRAGMA journal_mode=WAL; PRAGMA synchronous=") +
         (options_.relaxed ? "NORMAL" : "FULL") +
-        "; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit=" +
+        "; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192; PRAGMA journal_size_limit=" +
         std::to_string(kLargestWalBytes);
     if (auto set = database_.execute(setup); !set) return failed(set.error());
     sqlite3_wal_hook(

@@ -41,9 +41,9 @@ struct SqliteOptions {
         relaxed,  ///< It survives the death of the process; a power cut may take the last moments.
     };
     Durability durability = Durability::full;
-    std::size_t body_cache_bytes = std::size_t{64}
+    std::size_t body_cache_bytes = std::size_t{16}
                                    << 20;  ///< Payloads of the newest tasks; older ones are read.
-    std::size_t finished_cache = 10'000;   ///< Finished tasks kept in memory.
+    std::size_t finished_cache = 2'000;    ///< Finished tasks kept in memory.
     std::uint64_t reserve_bytes = std::uint64_t{512} << 20;  ///< With less free disk than this …
     double reserve_share = 0.05;  ///< … or this part of it, no new task is let in.
     std::uint64_t ballast_bytes = std::uint64_t{64}
@@ -98,7 +98,7 @@ class SqliteStore final : public Store {
     /// Epochs of claims whose stamp may be lost are below this much of the future.
     static constexpr std::int64_t kEpochsAhead =
         std::chrono::microseconds(std::chrono::hours{24}).count();
-    static constexpr std::size_t kFeedBytes = std::size_t{8}
+    static constexpr std::size_t kFeedBytes = std::size_t{4}
                                               << 20;  ///< Of the newest feed, in memory.
     struct Cached {
         memory::SlotId slot;
