@@ -93,7 +93,7 @@ int demo_worker(const std::vector<std::string>& arguments) {
     options.queues = {std::string(kQueue)};
     options.slots = 4;
     options.drain_on_signals = true;
-    options.grace = milliseconds{3000};
+    options.grace = milliseconds{500};
     client::Worker worker(std::move(options));
     worker.handle("demo.thumbnail", thumbnail);
     worker.handle("demo.transcribe", transcribe);
@@ -151,7 +151,7 @@ void Demo::keep_a_worker() {
         while (::waitpid(child, &status, WNOHANG) == 0) {
             if (rest(milliseconds{200})) continue;
             ::kill(child, SIGTERM);
-            for (int naps = 0; naps < 40 && ::waitpid(child, &status, WNOHANG) == 0; ++naps)
+            for (int naps = 0; naps < 10 && ::waitpid(child, &status, WNOHANG) == 0; ++naps)
                 std::this_thread::sleep_for(milliseconds{100});
             if (::kill(child, 0) == 0) ::kill(child, SIGKILL);
             ::waitpid(child, &status, 0);

@@ -104,7 +104,9 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
         std::vector<Trace> traces;
         traces.reserve(changes.size());
         for (const domain::Change& change : changes) traces.emplace_back(change.puts.front());
+        const Time began = clock_.now();
         auto outcomes = co_await store_.commit(std::move(changes));
+        admission_.wrote(began, clock_.now());
         if (outcomes) {
             settle(pending, traces, *outcomes, answers);
         } else {

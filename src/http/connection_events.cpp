@@ -40,6 +40,14 @@ Result<Wish> wish_of(const Call& call) {
     return wish;
 }
 
+/// Where to begin. Asked before the head is sent: a watermark that is none, and a task that is none, are errors
+/// and not streams in which nothing ever happens.
+Async<Result<std::string>> place_of(engine::Engine* engine, const Wish* wish) {
+    if (wish->filter.task) CO_TRY_VOID(co_await engine->get(*wish->filter.task));
+    CO_TRY(const stores::FeedPage page, co_await engine->feed(wish->cursor, 1));
+    co_return wish->cursor == "now" ? page.next : wish->cursor;
+}
+
 /// The events of a page that are wanted; the last one carries the watermark.
 void add_page(std::string& out, const EventPage& page, const EventFilter& filter) {
     const std::size_t before = out.size();
@@ -58,18 +66,15 @@ void add_page(std::string& out, const EventPage& page, const EventFilter& filter
 
 Async<void> Connection::serve_events(Call call) {
     const auto wish = wish_of(call);
-    // The feed is asked once before the head is sent: a watermark that is none is an error, not a stream.
-    const auto known = wish ? co_await call.engine().feed(wish->cursor, 1)
-                            : Result<stores::FeedPage>(std::unexpected(wish.error()));
+    const auto known = wish ? co_await place_of(&call.engine(), &*wish)
+                            : Result<std::string>(std::unexpected(wish.error()));
     if (!known) {
-        Response response = problem(known.error(), call.request_id);
-        write(out_, response, false, false);
+        write(out_, problem(known.error(), call.request_id), false, false);
         co_return;
     }
     out_ += kHead;
     out_ += call.request_id + "\r\n\r\nretry: 2000\n\n: hb\n\n";
-    Events::Subscriber subscriber(
-        call.services->events, wish->cursor == "now" ? known->next : wish->cursor, wish->counters);
+    Events::Subscriber subscriber(call.services->events, *known, wish->counters);
     keeper_.leave = [this, &subscriber] {
         cut();
         subscriber.end();

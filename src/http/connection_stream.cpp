@@ -29,6 +29,8 @@ class Socket final : public nodes::Line {
         ws::permessage_deflate no_deflate;
         no_deflate.server_enable = false;
         stream_.set_option(no_deflate);
+        stream_.set_option(ws::stream_base::decorator(
+            [](ws::response_type& response) { response.erase(beast::http::field::server); }));
     }
 
     ws::stream<Tcp::socket>& stream() { return stream_; }

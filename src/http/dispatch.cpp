@@ -109,6 +109,12 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
     return opened;
 }
 
+/// Where the wish to wait is a parameter, only who gives it waits; in a body it is not looked for here.
+bool Server::may_wait(const Opened& opened) {
+    return opened.route->manner == Manner::waits &&
+           (opened.route->query.empty() || opened.call.parameter("wait") != nullptr);
+}
+
 Async<Response> Server::answer(Opened opened) {
     struct Waiting {
         std::size_t& count;
@@ -121,11 +127,12 @@ Async<Response> Server::answer(Opened opened) {
     const Request& request = *opened.call.request;
     const std::string request_id = opened.call.request_id;
     Response response;
-    if (opened.route->manner == Manner::waits && waiting_ >= options_.most_waiting) {
+    const bool waits = may_wait(opened);
+    if (waits && waiting_ >= options_.most_waiting) {
         response =
             problem({Code::overloaded, "too many calls are waiting at once", {}}, request_id);
     } else {
-        const Waiting seat(waiting_, opened.route->manner == Manner::waits);
+        const Waiting seat(waiting_, waits);
         try {
             auto result = co_await opened.route->handler(opened.call);
             response = result ? *std::move(result) : problem(result.error(), request_id);

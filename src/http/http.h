@@ -72,6 +72,7 @@ class Server {
     };
     /// Or what to answer at once.
     std::expected<Opened, Response> open(const Request& request, const Connection& connection);
+    static bool may_wait(const Opened& opened);
     Async<Response> answer(Opened opened);
     /// With what every answer carries, and counted.
     Response finished(Response response, const Opened& opened, const Request& request);

@@ -59,8 +59,9 @@ json::object responses(const Route& route) {
             const std::string_view type =
                 promise.schema == "Problem" ? "application/problem+json" : "application/json";
             response["content"] = content(type, reference(promise.schema));
-        } else if (route.manner == Manner::events) {
-            response["content"] = content("text/event-stream", {{"type", "string"}});
+        } else if (!promise.media.empty()) {
+            const std::string_view type = promise.media == "application/json" ? "object" : "string";
+            response["content"] = content(promise.media, {{"type", type}});
         }
         all[std::to_string(promise.status)] = std::move(response);
     }

@@ -80,11 +80,11 @@ constexpr std::array kHealth{Promise{200, "Health", "The process is alive."}};
 constexpr std::array kReady{Promise{200, "Readiness", "It can take work."},
                             Promise{503, "Readiness", "It cannot, and why."}};
 constexpr std::array kDoctor{Promise{200, "Diagnosis", "What the doctor found."}};
-constexpr std::array kMetrics{Promise{200, "", "Prometheus text."}};
-constexpr std::array kEvents{Promise{200, "", "text/event-stream."}};
-constexpr std::array kPage{Promise{200, "", "HTML."}};
+constexpr std::array kMetrics{Promise{200, "", "Prometheus text.", "text/plain"}};
+constexpr std::array kEvents{Promise{200, "", "Events as they happen.", "text/event-stream"}};
+constexpr std::array kPage{Promise{200, "", "A page for people.", "text/html"}};
 constexpr std::array kUpgrade{Promise{101, "", "The worker stream."}};
-constexpr std::array kDescription{Promise{200, "", "This document."}};
+constexpr std::array kDescription{Promise{200, "", "This document.", "application/json"}};
 
 using enum Method;
 constexpr std::string_view kProducers = "producers", kWorkersGroup = "workers",

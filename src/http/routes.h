@@ -22,6 +22,7 @@ struct Promise {
     int status;
     std::string_view schema;  ///< A name among the schemas of openapi/schemas.json; empty: no JSON.
     std::string_view text;
+    std::string_view media = {};  ///< What it is where no schema says it.
 };
 
 enum class Manner : std::uint8_t {

@@ -15,6 +15,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -476,4 +477,4 @@ def percentile(values, part):
 
 def report(text):
     """A measured figure, for whoever reads the log."""
-    print(f"    figure: {text}", flush=True)
+    print(f"\n    figure: {text}", file=sys.stderr, flush=True)

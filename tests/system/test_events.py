@@ -117,6 +117,23 @@ class Feed(SystemTest):
         events.wait_for(1, "reset")
         self.assertEqual(events.wait_for(1, "submitted")[0]["data"]["task"], task_id)
 
+    def test_a_watermark_that_is_too_old_is_answered_with_reset(self):
+        server = self.own_server("--retention-feed", "1s")
+        events = Events(server)
+        self.addCleanup(events.close)
+        server.submit()
+        events.wait_for(1, "submitted")
+        mark = events.last_id()
+        server.submit()  # what the reader has not seen, and will never see
+
+        def told_to_begin_anew():
+            again = Events(server, f"/v1/events?since={mark}")
+            time.sleep(0.3)
+            again.close()
+            return again.named("reset")
+
+        until(told_to_begin_anew, "the feed forgets what is too old", 60, every=0.7)
+
     def test_filters_and_kinds(self):
         other = self.queue + "-other"
         by_type = self.events(f"/v1/events?filter=queue:{self.queue}%20type:video")

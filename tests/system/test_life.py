@@ -651,7 +651,7 @@ class Surface(SystemTest):
             connection.close()
 
     def test_every_route_that_acts_is_known(self):
-        """With nonsense each is refused for what was sent, never as a path or a method nobody knows."""
+        # With nonsense each is refused for what was sent, never as a path or a method nobody knows.
         wrong = []
         for path, item in self.server.good("GET", "/openapi.json")["paths"].items():
             for method in set(item) - {"get"}:

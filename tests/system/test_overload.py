@@ -3,6 +3,7 @@
 Figures are printed; what is asserted has room for a machine that is shared and noisy.
 """
 
+import http.client
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import threading
 import time
 import unittest
 
-from tests.system.harness import PATIENCE, Server, check_problem, percentile, report
+from tests.system.harness import PATIENCE, Server, check_problem, percentile, report, until
 
 IN_FLIGHT = 8
 TIMES = 10
@@ -129,6 +130,52 @@ class Overload(unittest.TestCase):
         self.assertIn(answer.status, (429, 503))
         check_problem(self, answer)
         self.assertEqual(answer.json["code"], "overloaded")
+
+
+class Caps(unittest.TestCase):
+    def server(self, *flags):
+        server = Server(*flags)
+        self.addCleanup(server.close)
+        return server
+
+    def test_too_many_long_polls_are_refused_and_other_calls_are_not(self):
+        server = self.server("--http-max-waiting", "2")
+        task_id = server.submit(queue="other")
+        polls = [server.connect() for _ in range(2)]
+        for poll in polls:
+            self.addCleanup(poll.close)
+            poll.request("POST", "/v1/claim", json.dumps({"queues": ["q"], "worker": "w", "wait": "20s"}))
+        time.sleep(0.3)
+        for path in (f"/v1/tasks/{task_id}?wait=1s", "/v1/claim"):
+            claim = {"queues": ["q"], "worker": "w", "wait": "1s"}
+            refused = server.post(path, claim) if path == "/v1/claim" else server.get(path)
+            self.assertIn(refused.status, (429, 503), refused)
+            check_problem(self, refused)
+        self.assertEqual(server.get(f"/v1/tasks/{task_id}").status, 200)
+        for _ in range(2):
+            server.submit(queue="q")
+        for poll in polls:
+            self.assertEqual(len(json.loads(poll.getresponse().read())["tasks"]), 1)
+        self.assertEqual(server.get(f"/v1/tasks/{task_id}?wait=100ms").status, 200)
+
+    def test_too_many_connections_are_refused_and_those_that_are_there_go_on(self):
+        server = self.server("--http-max-connections", "3")
+        held = [server.connect() for _ in range(3)]
+        for connection in held:
+            self.addCleanup(connection.close)
+            self.assertEqual(server.get("/healthz", connection=connection).status, 200)
+        with self.assertRaises((ConnectionError, http.client.HTTPException)):
+            server.get("/healthz")
+        for connection in held:
+            self.assertEqual(server.get("/healthz", connection=connection).status, 200)
+        held[0].close()
+        until(lambda: self.answers(server), "there is room again")
+
+    def answers(self, server):
+        try:
+            return server.get("/healthz").status == 200
+        except (ConnectionError, http.client.HTTPException):
+            return False
 
 
 if __name__ == "__main__":
