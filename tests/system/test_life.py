@@ -605,6 +605,22 @@ class Surface(SystemTest):
         self.assertEqual((head.status, head.body), (200, b""))
         self.assertEqual(head.headers["content-length"], self.server.get("/healthz").headers["content-length"])
 
+    def test_head_of_what_never_ends_is_refused(self):
+        for path in ("/v1/events", f"/v1/tasks/{self.submit()}/events"):
+            head = self.server.call("HEAD", path)
+            self.assertEqual((head.status, head.headers.get("allow")), (405, "GET"), path)
+
+    def test_what_an_operator_is_called_is_shown_as_text_whatever_it_is(self):
+        task_id = self.submit()
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        connection.putrequest("POST", f"/v1/tasks/{task_id}/cancel")
+        connection.putheader("X-Holdfast-Actor", b"op\xff\xfe")
+        connection.putheader("Content-Length", "2")
+        connection.endheaders(b"{}")
+        self.assertEqual(connection.getresponse().status, 200)
+        self.assertTrue(self.server.history(task_id)[-1]["actor"].startswith("op"))
+
     def test_many_requests_on_one_connection(self):
         connection = self.server.connect()
         self.addCleanup(connection.close)
