@@ -1,4 +1,3 @@
-#include <boost/json/serialize.hpp>
 
 #include "cli/bulk_report.h"
 #include "cli/commands.h"

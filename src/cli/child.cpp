@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <system_error>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -77,7 +79,7 @@ struct Prepared {
     if (::getppid() != parent) ::_exit(kCannotExec);  // it died before we could ask to be told
     sigset_t none;
     ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
@@ -102,6 +104,8 @@ class Conversation {
     void run(Pipe& in, Pipe& out, Pipe& err) {
         for (const int fd : {in.writer(), out.reader(), err.reader()})
             ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+        // Readable once it has ended.
+        const auto child_fd = static_cast<int>(::syscall(SYS_pidfd_open, child_, 0));
         std::string_view unsent = wish_.input;
         bool out_open = true;
         bool err_open = true;
@@ -109,16 +113,19 @@ class Conversation {
             if (unsent.empty()) in.close_writer();
             std::array entries{pollfd{in.writer(), POLLOUT, 0},
                                pollfd{out_open ? out.reader() : -1, POLLIN, 0},
-                               pollfd{err_open ? err.reader() : -1, POLLIN, 0}};
+                               pollfd{err_open ? err.reader() : -1, POLLIN, 0},
+                               pollfd{reaped_ ? -1 : child_fd, POLLIN, 0}};
+            const bool had_ended = reaped_;
             ::poll(entries.data(), entries.size(), kLookEveryMs);
             if (entries[0].revents != 0) send(in, unsent);
             if (entries[1].revents != 0) out_open = read_output(out.reader());
             if (entries[2].revents != 0) err_open = read_errors(err.reader());
             end_if_asked();
             reap(false);
-            // What its own children still hold open is not waited for.
-            if (reaped_ && entries[1].revents == 0 && entries[2].revents == 0) break;
+            // All that it wrote itself has been read; what its own children still hold open is not waited for.
+            if (had_ended && entries[1].revents == 0 && entries[2].revents == 0) break;
         }
+        ::close(child_fd);
         ::kill(-child_, SIGKILL);
         reap(true);
     }
@@ -193,7 +200,7 @@ ChildEnd run_child(const ChildWish& wish) {
     Pipe err;
     Pipe problem;
     if (!in.good() || !out.good() || !err.good() || !problem.good()) {
-        end.problem = std::string("no pipe for it: ") + std::strerror(errno);
+        end.problem = std::string("no pipe for it: ") + std::generic_category().message(errno);
         return end;
     }
     Prepared program(wish);
@@ -202,10 +209,11 @@ ChildEnd run_child(const ChildWish& wish) {
     if (child == 0)
         become(program, in.reader(), out.writer(), err.writer(), problem.writer(), parent);
     if (child < 0) {
-        end.problem = std::string("no process for it: ") + std::strerror(errno);
+        end.problem = std::string("no process for it: ") + std::generic_category().message(errno);
         return end;
     }
     ::setpgid(child, child);  // also here: whoever comes first
+    if (wish.guard != nullptr) wish.guard->begun(child);
     in.close_reader();
     out.close_writer();
     err.close_writer();
@@ -213,7 +221,10 @@ ChildEnd run_child(const ChildWish& wish) {
     int why = 0;
     const bool failed = ::read(problem.reader(), &why, sizeof why) == sizeof why;
     Conversation(wish, child, end).run(in, out, err);
-    if (failed) end.problem = "cannot run '" + wish.command.front() + "': " + std::strerror(why);
+    if (wish.guard != nullptr) wish.guard->ended(child);
+    if (failed)
+        end.problem =
+            "cannot run '" + wish.command.front() + "': " + std::generic_category().message(why);
     if (end.errors.size() > wish.error_tail)
         end.errors.erase(0, end.errors.size() - wish.error_tail);
     return end;

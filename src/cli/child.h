@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/guard.h"
+
 namespace holdfast::cli {
 
 struct ChildWish {
@@ -20,6 +22,7 @@ struct ChildWish {
     std::size_t error_tail = 32'768;
     std::chrono::milliseconds grace{10'000};  ///< From SIGTERM to SIGKILL, once `stop` is asked.
     std::stop_token stop;
+    const GroupGuard* guard = nullptr;
     std::function<void(std::string_view)> on_error_output;  ///< As it comes.
 };
 

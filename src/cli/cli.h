@@ -12,18 +12,16 @@
 
 namespace holdfast::cli {
 
-/// Documented in docs and tested: scripts rely on them.
-enum Exit : int {
-    kOk = 0,
-    kOther = 1,
-    kUsage = 2,
-    kNotFound = 3,
-    kAuth = 4,
-    kConflict = 5,
-    kTaskFailed = 6,
-    kUnreachable = 8,
-    kHandedBack = 75,
-};
+/// Exit codes. Scripts rely on them.
+inline constexpr int kOk = 0;
+inline constexpr int kOther = 1;
+inline constexpr int kUsage = 2;
+inline constexpr int kNotFound = 3;
+inline constexpr int kAuth = 4;
+inline constexpr int kConflict = 5;
+inline constexpr int kTaskFailed = 6;
+inline constexpr int kUnreachable = 8;
+inline constexpr int kHandedBack = 75;  ///< A worker that left gave tasks back.
 
 /// Where a command reads, speaks and looks. Data goes to `out`, talk to `err`.
 struct Io {

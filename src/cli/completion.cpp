@@ -1,7 +1,8 @@
 #include "cli/completion.h"
 
+#include <holdfast/json.h>
+
 #include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -97,7 +98,7 @@ int print_version(const std::string& version, const Arguments& arguments, Io& io
     options.text(server, "--server", "URL", "Not asked: this is about the program");
     if (const auto ended = options.parse(arguments, io)) return *ended;
     if (output == "json") {
-        io.out << boost::json::serialize(boost::json::object{{"version", version}}) << '\n';
+        io.out << client::json_text(boost::json::object{{"version", version}}) << '\n';
     } else {
         io.out << "holdfast " << version << '\n';
     }

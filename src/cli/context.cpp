@@ -1,8 +1,9 @@
 #include "cli/context.h"
 
+#include <holdfast/json.h>
+
 #include <array>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -91,7 +92,7 @@ client::Client& Context::server() {
 }
 
 void Context::print(const json::value& value) const {
-    io.out << json::serialize(value) << '\n';
+    io.out << client::json_text(value) << '\n';
 }
 
 void Context::say(std::string_view text) const {
@@ -153,7 +154,7 @@ int exit_code(const client::Error& error) {
 void print_error(const client::Error& error, const Context& context) {
     auto& io = context.io;
     if (context.as_json()) {
-        io.err << json::serialize(error_json(error)) << '\n';
+        io.err << client::json_text(error_json(error)) << '\n';
         return;
     }
     io.err << mark(io) << printable(error.detail) << '\n';
@@ -213,7 +214,7 @@ std::string text_of(const json::value& object, std::string_view name) {
     const auto* member = members != nullptr ? members->if_contains(name) : nullptr;
     if (member == nullptr || member->is_null()) return {};
     if (const auto* text = member->if_string()) return {text->c_str(), text->size()};
-    return json::serialize(*member);
+    return client::json_text(*member);
 }
 
 std::int64_t count_of(const json::value& object, std::string_view name) {
@@ -223,7 +224,7 @@ std::int64_t count_of(const json::value& object, std::string_view name) {
 }
 
 std::string time_of(const json::value& object, std::string_view name, const Io& io) {
-    const auto text = text_of(object, name);
+    auto text = text_of(object, name);
     const auto time = parse_time(text);
     if (!io.out_is_terminal || !time) return text;
     const auto seconds = std::chrono::system_clock::to_time_t(

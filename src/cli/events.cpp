@@ -1,4 +1,3 @@
-#include <boost/json/serialize.hpp>
 #include <ostream>
 
 #include "cli/commands.h"
@@ -46,12 +45,12 @@ int events(const Arguments& arguments, Io& io) {
         .number(limit, "-n,--limit", "End after so many");
     return run_client(context, options, arguments, [&] {
         auto left = limit.value_or(0);
-        if (limit && left <= 0) return int{kOk};
+        if (limit && left <= 0) return kOk;
         context.server().events(wish, [&](const client::Event& event) {
             print_event(event, context);
             return !limit || --left > 0;
         });
-        return int{kOk};
+        return kOk;
     });
 }
 

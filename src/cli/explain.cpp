@@ -52,19 +52,19 @@ int explain(const Arguments& arguments, Io& io) {
             } else {
                 io.out << meaning->text << '\n';
             }
-            return int{kOk};
+            return kOk;
         }
         const auto explanation = context.server().explain(id);
         if (context.as_json()) {
             context.print(explanation);
-            return int{kOk};
+            return kOk;
         }
         io.out << printable(text_of(explanation, "sentence")) << '\n';
         const auto by = text_of(explanation, "wakes_by");
         const auto at = time_of(explanation, "wakes_at", io);
         if (!by.empty()) io.out << "moved by: " << printable(by) << '\n';
         if (!at.empty()) io.out << "at the latest: " << printable(at) << '\n';
-        return int{kOk};
+        return kOk;
     });
 }
 

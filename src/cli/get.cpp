@@ -16,7 +16,7 @@ int get(const Arguments& arguments, Io& io) {
         if (following) return follow(id, context);
         if (wait) return wait_and_print(id, *wait, context);
         print_task(context.server().get(id), context);
-        return int{kOk};
+        return kOk;
     });
 }
 

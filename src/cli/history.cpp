@@ -35,13 +35,13 @@ int history(const Arguments& arguments, Io& io) {
         const auto steps = context.server().history(id);
         if (context.as_json()) {
             context.print(steps);
-            return int{kOk};
+            return kOk;
         }
         for (const auto& step : steps) {
             print_step(step, context);
             print_stack(step, io);
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

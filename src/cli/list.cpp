@@ -32,7 +32,7 @@ int list(const Arguments& arguments, Io& io) {
         print_tasks(tasks, context);
         if (!cursor.empty() && !context.as_json())
             context.say("there are more: --limit N, or --all");
-        return int{kOk};
+        return kOk;
     });
 }
 

@@ -88,7 +88,7 @@ int queues(const Arguments& arguments, Io& io) {
     return run_client(context, options, arguments, [&] {
         if (wish.verb == "list") {
             print_queues(list_of(context.server().queues()), context);
-            return int{kOk};
+            return kOk;
         }
         const std::vector<std::string> verbs{"list", "pause", "resume", "close", "open", "limit"};
         if (std::ranges::find(verbs, wish.verb) == verbs.end()) {
@@ -96,7 +96,7 @@ int queues(const Arguments& arguments, Io& io) {
             io.err << mark(io) << "unknown action '" << printable(wish.verb) << "'"
                    << (meant.empty() ? "" : ", did you mean '" + meant + "'?")
                    << "\n  usage: holdfast queues [list|pause|resume|close|open|limit] [QUEUE]\n";
-            return int{kUsage};
+            return kUsage;
         }
         if (wish.name.empty())
             throw client::Error(client::Code::invalid_argument,
@@ -107,7 +107,7 @@ int queues(const Arguments& arguments, Io& io) {
         } else {
             print_queues({queue}, context);
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

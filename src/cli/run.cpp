@@ -2,11 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 #include "cli/cli.h"
 #include "cli/words.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace holdfast::cli {
 namespace {
@@ -22,6 +23,16 @@ Arguments leading_options(const Arguments& arguments) {
         if (has_value && i < arguments.size()) out.push_back(arguments[i++]);
     }
     return out;
+}
+
+const char* environment_variable(const char* name) {
+    const std::string_view wanted(name);
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        if (text.starts_with(wanted) && text.substr(wanted.size()).starts_with('='))
+            return *entry + wanted.size() + 1;
+    }
+    return nullptr;
 }
 
 bool is_any(const std::string& word, std::initializer_list<std::string_view> words) {
@@ -64,7 +75,7 @@ Io standard_io() {
             .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
             .err_is_terminal = ::isatty(STDERR_FILENO) == 1,
             .width = width,
-            .environment = [](const char* name) { return std::getenv(name); }};
+            .environment = environment_variable};
 }
 
 int run(const Commands& commands, const Arguments& arguments, Io& io) {

@@ -22,7 +22,7 @@ int signal(const Arguments& arguments, Io& io) {
         } else {
             io.out << printable(id) << '\t' << printable(text_of(answer, "state")) << '\n';
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

@@ -10,7 +10,7 @@ int stats(const Arguments& arguments, Io& io) {
         const auto stats = context.server().stats();
         if (context.as_json()) {
             context.print(stats);
-            return int{kOk};
+            return kOk;
         }
         Table table({{.name = "QUEUE", .worth = 9},
                      {.name = "TYPE", .worth = 8},
@@ -30,7 +30,7 @@ int stats(const Arguments& arguments, Io& io) {
         }
         if (table.empty()) context.say("no tasks yet");
         table.print(io);
-        return int{kOk};
+        return kOk;
     });
 }
 

@@ -1,4 +1,3 @@
-#include <boost/json/serialize.hpp>
 #include <ostream>
 
 #include "cli/commands.h"
@@ -100,7 +99,7 @@ int submit(const Arguments& arguments, Io& io) {
         } else {
             io.out << receipt.id << '\n';
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

@@ -87,7 +87,7 @@ int suspended(const Arguments& arguments, Io& io) {
         if (wish.verb == "resume" || wish.verb == "discard") return act(wish, context);
         io.err << mark(io) << "unknown action '" << printable(wish.verb)
                << "'\n  usage: holdfast suspended [list|resume|discard]\n";
-        return int{kUsage};
+        return kUsage;
     });
 }
 

@@ -1,7 +1,6 @@
 #include "cli/table.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 
 #include "cli/words.h"
@@ -38,8 +37,8 @@ void Table::add(std::vector<std::string> cells) {
 
 std::vector<std::size_t> Table::fitting(unsigned width,
                                         const std::vector<std::size_t>& widths) const {
-    std::vector<std::size_t> shown(columns_.size());
-    std::iota(shown.begin(), shown.end(), 0);
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < columns_.size(); ++i) shown.push_back(i);
     const auto needed = [&] {
         std::size_t sum = 0;
         for (const auto column : shown)

@@ -126,7 +126,7 @@ int top(const Arguments& arguments, Io& io) {
             for (const auto& line : screen(now, "holdfast " + context.server_url(), io.width, 1000))
                 io.out << line << '\n';
         }
-        return int{kOk};
+        return kOk;
     });
 }
 

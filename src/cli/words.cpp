@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 
 namespace holdfast::cli {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 std::uint32_t next_character(std::string_view& text) {
     const auto lead = static_cast<unsigned char>(text.front());
     const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (lead < 0x80 || lead < 0xc0 || text.size() < length) {
+    if (lead < 0xc0 || text.size() < length) {
         text.remove_prefix(1);
         return lead;
     }
@@ -46,7 +45,7 @@ bool is_control(std::uint32_t code) {
 /// How many letters have to be changed, added or taken away.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = row[0];
         row[0] = i;
@@ -92,7 +91,7 @@ std::size_t display_width(std::string_view text) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::size_t best_distance = (word.size() + 2) / 3 + 1;
     for (const auto& candidate : known) {
         const auto apart = candidate.starts_with(word) && word.size() > 1
                                ? std::size_t{1}

@@ -56,7 +56,7 @@ TEST_F(TableTest, on_a_terminal_columns_are_aligned) {
 TEST_F(TableTest, what_does_not_fit_is_dropped_by_worth_and_ids_are_never_cut) {
     table.add({"0193a1b2-aaaa-7000-8000-000000000001", "12345", "a long message that is cut"});
     const auto lines = table.lines(52);
-    EXPECT_EQ(lines[1], "0193a1b2-aaaa-7000-8000-000000000001  a long messa…");
+    EXPECT_EQ(lines[1], "0193a1b2-aaaa-7000-8000-000000000001  a long messag…");
     EXPECT_EQ(table.lines(10)[1], "0193a1b2-aaaa-7000-8000-000000000001");
 }
 

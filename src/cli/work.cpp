@@ -16,6 +16,9 @@
 namespace holdfast::cli {
 namespace {
 
+/// A cancel comes with the answer to a heartbeat.
+constexpr std::chrono::seconds kHearCancelWithin{2};
+
 struct Wish {
     std::vector<std::string> queues, types, command;
     std::string name;
@@ -28,7 +31,8 @@ struct Wish {
 
 class Runner {
   public:
-    Runner(const Wish& wish, const Context& context) : wish_(wish), context_(context) {}
+    Runner(const Wish& wish, const Context& context, const GroupGuard& guard)
+        : wish_(wish), context_(context), guard_(guard) {}
 
     json::value run(client::Job& job) {
         ChildWish child;
@@ -40,6 +44,7 @@ class Runner {
         child.input = std::string(job.payload_text());
         child.grace = wish_.grace;
         child.stop = job.stop_token();
+        child.guard = &guard_;
         if (!wish_.quiet)
             child.on_error_output = [this](std::string_view text) {
                 const std::scoped_lock lock(speaking_);
@@ -50,21 +55,18 @@ class Runner {
         auto verdict = verdict_of(end, job.cancelled());
         say(job, verdict.told);
         if (verdict.kind == Verdict::Kind::done) return std::move(verdict.result);
-        throw_failure(verdict);
+        if (verdict.kind == Verdict::Kind::permanent)
+            throw failure_of<client::PermanentError>(verdict);
+        throw failure_of<client::TransientError>(verdict);
     }
 
   private:
-    [[noreturn]] static void throw_failure(const Verdict& verdict) {
-        if (verdict.kind == Verdict::Kind::permanent) {
-            client::PermanentError error(verdict.message);
-            error.stack = verdict.stack;
-            error.code = verdict.code;
-            throw error;
-        }
-        client::TransientError error(verdict.message);
-        error.stack = verdict.stack;
-        error.code = verdict.code;
-        throw error;
+    template <class Failure>
+    static Failure failure_of(const Verdict& verdict) {
+        Failure failure(verdict.message);
+        failure.stack = verdict.stack;
+        failure.code = verdict.code;
+        return failure;
     }
     void say(const client::Job& job, const std::string& text) {
         if (wish_.quiet) return;
@@ -76,6 +78,7 @@ class Runner {
 
     const Wish& wish_;
     const Context& context_;
+    const GroupGuard& guard_;
     std::mutex speaking_;
 };
 
@@ -100,6 +103,7 @@ client::WorkerOptions worker_options(const Wish& wish, const Context& context) {
     if (wish.lease.count() > 0) out.lease = wish.lease;
     out.grace = wish.drain;
     out.drain_on_signals = true;
+    out.heartbeat_every = kHearCancelWithin;
     out.log = [&context](std::string_view line) {
         context.io.err << "holdfast: " << printable(line) << '\n' << std::flush;
     };
@@ -127,11 +131,12 @@ int work(const Arguments& arguments, Io& io) {
         if (wish.slots && (*wish.slots < 1 || *wish.slots > 1000))
             throw client::Error(client::Code::invalid_argument, "--slots must be from 1 to 1000");
         ::signal(SIGPIPE, SIG_IGN);  // a program that does not read its input is no reason to die
+        const GroupGuard guard;
         client::Worker worker(worker_options(wish, context));
-        Runner runner(wish, context);
+        Runner runner(wish, context, guard);
         worker.handle_any([&](client::Job& job) { return runner.run(job); });
         worker.run();
-        return worker.counts().given_back > 0 ? int{kHandedBack} : int{kOk};
+        return worker.counts().given_back > 0 ? kHandedBack : kOk;
     });
 }
 

@@ -15,7 +15,7 @@ int workers(const Arguments& arguments, Io& io) {
                                                                   : json::array();
         if (context.as_json()) {
             context.print(list);
-            return int{kOk};
+            return kOk;
         }
         if (list.empty()) context.say("no workers: start one with  holdfast work --queue Q -- CMD");
         Table table({{.name = "WORKER", .worth = 9},
@@ -39,7 +39,7 @@ int workers(const Arguments& arguments, Io& io) {
                        time_of(worker, "connected_at", io)});
         }
         table.print(io);
-        return int{kOk};
+        return kOk;
     });
 }
 

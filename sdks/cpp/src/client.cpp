@@ -1,7 +1,6 @@
 #include "holdfast/client.h"
 
 #include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <utility>
 
 #include "bodies.h"
@@ -74,7 +73,7 @@ std::vector<Receipt> Client::submit(const std::vector<Submission>& submissions) 
         if (impl_->options.automatic_keys && submission.idempotency_key.empty())
             task["idempotency_key"] = "auto-" + random_key();
         keyed = keyed && task.contains("idempotency_key");
-        const auto text = json::serialize(task);
+        const auto text = json_text(task);
         if (count == kMostInBatch || batch.size() + text.size() > kBatchBytes) send();
         if (count++ > 0) batch += ',';
         batch += text;
@@ -154,7 +153,7 @@ json::object Client::limit_queue(std::string_view queue, std::optional<std::uint
     if (rate) body["rate"] = *rate;
     return impl_->object({.method = "PUT",
                           .target = "/v1/queues/" + percent_encoded(queue) + "/limits",
-                          .body = json::serialize(body),
+                          .body = json_text(body),
                           .repeat = RepeatIf::harmless});
 }
 json::object Client::stats() {
@@ -228,7 +227,7 @@ Answer Client::request(std::string_view method, std::string_view target,
                        const std::optional<json::value>& body, RepeatIf repeat) {
     return impl_->perform({.method = std::string(method),
                            .target = std::string(target),
-                           .body = body ? json::serialize(*body) : std::string(),
+                           .body = body ? json_text(*body) : std::string(),
                            .repeat = method == "GET" ? RepeatIf::harmless : repeat});
 }
 

@@ -1,12 +1,12 @@
 #include "client_impl.h"
 
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <thread>
 #include <utility>
 
 #include "backoff.h"
 #include "problem.h"
+#include "text.h"
 
 namespace holdfast::client {
 namespace {
@@ -27,6 +27,12 @@ bool may_repeat(const Error& error, RepeatIf repeat, int tries) {
     // A server that hangs is given one more chance, not five: each costs the whole timeout.
     if (error.code == Code::timed_out) return tries == 0;
     return error.code == Code::unavailable && error.retryable;
+}
+
+Error not_an_object(int status) {
+    Error error(Code::other, "the server answered with something else than a JSON object");
+    error.status = status;
+    return error;
 }
 
 }  // namespace
@@ -107,18 +113,12 @@ json::object Client::Impl::object(const Call& call) {
 }
 
 json::object Client::Impl::post(std::string target, const json::object& body, RepeatIf repeat) {
-    return object({.method = "POST",
-                   .target = std::move(target),
-                   .body = json::serialize(body),
-                   .repeat = repeat});
+    return object(
+        {.method = "POST", .target = std::move(target), .body = json_text(body), .repeat = repeat});
 }
 
 json::object object_of(Answer answer) {
-    if (!answer.body.is_object()) {
-        Error error(Code::other, "the server answered with something else than a JSON object");
-        error.status = answer.status;
-        throw error;
-    }
+    if (!answer.body.is_object()) throw not_an_object(answer.status);
     return std::move(answer.body.get_object());
 }
 

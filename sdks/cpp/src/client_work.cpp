@@ -1,5 +1,4 @@
 // The calls of a worker that speaks HTTP.
-#include <boost/json/serialize.hpp>
 #include <utility>
 
 #include "bodies.h"
@@ -21,7 +20,7 @@ json::array Client::claim(const Claim& claim) {
     // A reply that is lost costs a lease, not a task: it comes back by itself.
     auto answer = impl_->perform({.method = "POST",
                                   .target = "/v1/claim",
-                                  .body = json::serialize(body_of(claim)),
+                                  .body = json_text(body_of(claim)),
                                   .repeat = RepeatIf::refused,
                                   .wait = claim.wait});
     auto* object = answer.body.if_object();

@@ -1,9 +1,9 @@
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <utility>
 
 #include "holdfast/worker.h"
 #include "job_state.h"
+#include "text.h"
 
 namespace holdfast::client {
 namespace {
@@ -128,7 +128,7 @@ void Job::progress(double value, std::string_view note) {
 void Job::checkpoint(std::string_view stage, const boost::json::value& data) {
     if (!state_.office.can_wait())
         throw std::logic_error("an inline handler cannot wait for a checkpoint");
-    auto item = checkpoint_item(state_.task.fence, stage, boost::json::serialize(data));
+    auto item = checkpoint_item(state_.task.fence, stage, json_text(data));
     std::unique_lock lock(state_.mutex);
     if (state_.interrupted) throw Interrupted(*state_.interrupted);
     state_.answer.reset();

@@ -180,7 +180,7 @@ void Session::hold(const Fence& fence, std::shared_ptr<JobState> job, Millisecon
     const auto now_shortest = held_.empty() ? lease : std::min(shortest_lease_, lease);
     // A shorter lease than any before may not wait for the beat that was planned.
     if (next_beat_ && (held_.empty() || lease < shortest_lease_))
-        next_beat_ = std::min(*next_beat_, now + lease / 3);
+        next_beat_ = std::min(*next_beat_, now + beat_period(lease));
     shortest_lease_ = now_shortest;
     held_.insert_or_assign(fence, Holding{std::move(job), lease, std::nullopt, {}, false, {}});
 }
@@ -234,8 +234,8 @@ Session::Clock::time_point Session::tick(Clock::time_point now) {
         shortest_lease_ = lease_;
         for (const auto& [fence, holding] : held_)
             shortest_lease_ = std::min(shortest_lease_, holding.lease);
-        next_beat_ = now + (held_.empty() ? std::min(kIdleBeat, lease_ / 3)
-                                          : std::max(kShortestBeat, shortest_lease_ / 3));
+        next_beat_ =
+            now + (held_.empty() ? std::min(kIdleBeat, lease_ / 3) : beat_period(shortest_lease_));
     }
     if (next_progress_ && now >= *next_progress_) {
         beat_now(true);
@@ -256,6 +256,10 @@ Session::Clock::time_point Session::tick(Clock::time_point now) {
     for (const auto& other : {next_progress_, resend_at_})
         if (other) next = std::min(next, *other);
     return next;
+}
+
+Session::Milliseconds Session::beat_period(Milliseconds lease) const {
+    return std::max(kShortestBeat, std::min(beat_every_, lease / 3));
 }
 
 void Session::beat_now(bool progress_only) {

@@ -24,7 +24,9 @@ class Session {
     using Clock = std::chrono::steady_clock;
     using Milliseconds = std::chrono::milliseconds;
 
-    explicit Session(Hello hello) : hello_(std::move(hello)) {}
+    /// `beat_every`: the longest time between heartbeats, whatever the leases.
+    explicit Session(Hello hello, Milliseconds beat_every = Milliseconds{10'000})
+        : hello_(std::move(hello)), beat_every_(beat_every) {}
 
     // ---- the connection ----
     /// The first frame of a new connection; what is owed goes out after the welcome.
@@ -97,10 +99,12 @@ class Session {
     void beats(const Frame& frame, News& news);
     void refusal(const Frame& frame, News& news);
     void beat_now(bool progress_only);
+    Milliseconds beat_period(Milliseconds lease) const;
     FrameBuilder& builder(Final how);
     std::shared_ptr<JobState> job_of(const Fence& fence) const;
 
     Hello hello_;
+    Milliseconds beat_every_;
     bool welcomed_ = false;
     bool draining_ = false;
     bool say_drain_ = false;

@@ -3,8 +3,9 @@
 #include <array>
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <utility>
 
@@ -51,7 +52,52 @@ std::size_t first_bad_byte(std::string_view text) {
     return text.size();
 }
 
+void append_number(std::string& out, double number) {
+    if (!std::isfinite(number)) {
+        out += "null";
+        return;
+    }
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    out.append(text);
+    // So that it is read as what it was.
+    if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+void append_json(std::string& out, const boost::json::value& value) {
+    if (const auto* object = value.if_object()) {
+        out += '{';
+        for (const auto& member : *object) {
+            if (out.back() != '{') out += ',';
+            append_quoted(out, member.key());
+            out += ':';
+            append_json(out, member.value());
+        }
+        out += '}';
+    } else if (const auto* array = value.if_array()) {
+        out += '[';
+        for (const auto& element : *array) {
+            if (out.back() != '[') out += ',';
+            append_json(out, element);
+        }
+        out += ']';
+    } else if (const auto* text = value.if_string()) {
+        append_quoted(out, *text);
+    } else if (const auto* number = value.if_double()) {
+        append_number(out, *number);
+    } else {
+        out += boost::json::serialize(value);
+    }
+}
+
 }  // namespace
+
+std::string json_text(const boost::json::value& value) {
+    std::string out;
+    append_json(out, value);
+    return clean_utf8(std::move(out));
+}
 
 std::string duration_text(milliseconds duration) {
     const auto count = duration.count() < 0 ? 0 : duration.count();

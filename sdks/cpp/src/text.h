@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "holdfast/json.h"
+
 namespace holdfast::client {
 
 /// "30s", "1500ms"; never negative.

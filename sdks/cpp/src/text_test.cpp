@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+#include <limits>
+
 #include "backoff.h"
 
 namespace holdfast::client {
@@ -44,6 +47,17 @@ TEST(Text, quoting_escapes_what_json_must_escape) {
     append_quoted(out, "plain");
     append_quoted(out, "a\"b\\c\nd");
     EXPECT_EQ(out, R"("plain""a\"b\\c\nd")");
+}
+
+TEST(Text, values_are_written_as_a_person_would_and_read_back_the_same) {
+    const auto value = boost::json::parse(
+        R"({"a":[0.2,1.0,-3,18446744073709551615,1e300,true,null],"q\"":"x\ny","":{},"e":[]})");
+    EXPECT_EQ(
+        json_text(value),
+        R"({"a":[0.2,1.0,-3,18446744073709551615,1e+300,true,null],"q\"":"x\ny","":{},"e":[]})");
+    EXPECT_EQ(boost::json::parse(json_text(value)), value);
+    EXPECT_EQ(json_text(std::numeric_limits<double>::infinity()), "null");
+    EXPECT_EQ(json_text("\xff"), "\"\xef\xbf\xbd\"");
 }
 
 TEST(Text, random_keys_differ) {

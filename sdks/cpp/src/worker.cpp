@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <boost/json/serialize.hpp>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -48,6 +47,12 @@ WorkerOptions checked(WorkerOptions options) {
     return options;
 }
 
+TransientError no_handler(const std::string& worker, const std::string& type) {
+    TransientError error("worker " + worker + " has no handler for type '" + type + "'");
+    error.code = "no_handler";
+    return error;
+}
+
 std::string_view shortened(std::string_view text, std::size_t most) {
     return text.substr(0, most);
 }
@@ -62,7 +67,7 @@ struct Worker::Impl final : StreamUser, JobOffice {
                   .reconnect_base = options.reconnect_base,
                   .reconnect_max = options.reconnect_max,
                   .catch_signals = options.drain_on_signals}),
-          session(hello_of(options)) {}
+          session(hello_of(options), options.heartbeat_every) {}
 
     // ---- StreamUser, on the connection's thread ----
     std::string first_frame() override;
@@ -108,7 +113,8 @@ struct Worker::Impl final : StreamUser, JobOffice {
     std::vector<std::thread> threads;
     std::size_t idle = 0;
     bool closed = false;
-    bool bye = false;  ///< Only of the connection's thread.
+    bool bye = false;  ///< This and the next: only of the connection's thread.
+    std::string last_trouble;
 };
 
 // ---- what comes over the connection ----
@@ -161,12 +167,17 @@ StreamUser::Clock::time_point Worker::Impl::tick(Clock::time_point now) {
 }
 
 void Worker::Impl::lost(const std::string& why) {
+    bool was_connected = false;
     {
         const std::scoped_lock lock(mutex);
+        was_connected = session.welcomed();
         session.lost();
         counts.connected = false;
     }
-    log("connection lost: " + why);
+    // A server that stays away is told of once.
+    if (was_connected || why != last_trouble)
+        log((was_connected ? "connection lost: " : "not connected: ") + why);
+    last_trouble = why;
 }
 
 bool Worker::Impl::established() const {
@@ -268,16 +279,9 @@ void Worker::Impl::run_job(JobState& state) {
     try {
         const auto found = handlers.find(state.task.type);
         const auto& handler = found != handlers.end() ? found->second : any;
-        if (!handler) {
-            TransientError error("worker " + options.worker + " has no handler for type '" +
-                                 state.task.type + "'");
-            error.code = "no_handler";
-            throw error;
-        }
+        if (!handler) throw no_handler(options.worker, state.task.type);
         const auto result = handler(job);
-        finish(fence, Final::done,
-               done_item(fence,
-                         result.is_null() ? "null" : clean_utf8(boost::json::serialize(result))));
+        finish(fence, Final::done, done_item(fence, result.is_null() ? "null" : json_text(result)));
     } catch (const GiveBack& give_back) {
         finish(fence, Final::yield, yield_item(fence, give_back.after, give_back.until_signal));
     } catch (const Interrupted&) {

@@ -100,6 +100,9 @@ struct WorkerOptions {
     std::vector<std::string> queues{"default"};
     unsigned slots = 8;  ///< Tasks at once, each on its own thread.
     std::optional<std::chrono::milliseconds> lease = {};  ///< None: each task's own, else 30 s.
+    /// The longest time between heartbeats while something runs: how soon a cancel is heard. The lease
+    /// may ask for more.
+    std::chrono::milliseconds heartbeat_every{10'000};
     std::vector<std::string> types = {};  ///< Only these, where the queue has lanes by type.
     std::map<std::string, std::string> labels = {};
     /// Handlers run on the connection's own thread, one after the other: for work of microseconds,
