@@ -357,16 +357,15 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.servers = {
-            "usual": Server(),
-            "patient": Server("--http-min-body-rate", "0"),
-            "hasty": Server("--http-header-timeout", "300ms", "--http-idle-timeout", "400ms", "--http-min-body-rate", "1MiB"),
-        }  # fmt: skip
-
-    @classmethod
-    def tearDownClass(cls):
-        for server in cls.servers.values():
-            server.close()
+        flags = {
+            "usual": [],
+            "patient": ["--http-min-body-rate", "0"],
+            "hasty": ["--http-header-timeout", "300ms", "--http-idle-timeout", "400ms", "--http-min-body-rate", "1MiB"],
+        }
+        cls.servers = {}
+        for name, more in flags.items():
+            cls.servers[name] = Server(*more)
+            cls.addClassCleanup(cls.servers[name].close)
 
     def run_row(self, row):
         server = self.servers[row.server]

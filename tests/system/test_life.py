@@ -592,7 +592,8 @@ class Surface(SystemTest):
         self.assertNotIn("traceparent", answer.headers)
 
     def test_a_request_id_is_echoed_and_made_up_when_there_is_none(self):
-        self.assertEqual(self.server.get("/healthz", headers={"X-Request-Id": "abc-1"}).headers["x-request-id"], "abc-1")
+        echoed = self.server.get("/healthz", headers={"X-Request-Id": "abc-1"})
+        self.assertEqual(echoed.headers["x-request-id"], "abc-1")
         own = {self.server.get("/healthz").headers["x-request-id"] for _ in range(5)}
         self.assertEqual(len(own), 5)
         problem = self.server.get("/nowhere", headers={"X-Request-Id": "abc-2"})
@@ -712,7 +713,10 @@ class Surface(SystemTest):
         self.submit()
         self.server.complete(self.claim_one())
         checked = subprocess.run(
-            ["promtool", "check", "metrics"], input=self.server.get("/metrics").body, capture_output=True, timeout=PATIENCE
+            ["promtool", "check", "metrics"],
+            input=self.server.get("/metrics").body,
+            capture_output=True,
+            timeout=PATIENCE,
         )
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
 
