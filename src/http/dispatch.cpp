@@ -30,7 +30,7 @@ bool is_own_origin(std::string_view origin) {
 struct Rejection {
     int status;
     Error error;
-    std::string allowed = {};
+    std::pair<std::string, std::string> header = {};  ///< What the answer has to carry.
 };
 
 std::optional<Rejection> check_sender(const Request& request) {
@@ -51,6 +51,35 @@ std::optional<Rejection> check_query(const Route& route, const Query& query) {
             return Rejection{422, invalid(name, "is not a parameter of this call").error()};
     }
     return std::nullopt;
+}
+
+/// What the WebSocket library would refuse is refused here, in the words of all other refusals.
+std::optional<Rejection> check_upgrade(const Request& request) {
+    if (request.http_1_0 || !same_name(request.header("upgrade"), "websocket") ||
+        !lists(request.header("connection"), "upgrade"))
+        return Rejection{
+            426,
+            {Code::invalid_argument,
+             "this is a WebSocket: send Upgrade: websocket and Connection: Upgrade", "Upgrade"},
+            {"Upgrade", "websocket"}};
+    if (request.header("sec-websocket-version") != "13")
+        return Rejection{
+            426,
+            {Code::invalid_argument, "the WebSocket version is 13", "Sec-WebSocket-Version"},
+            {"Sec-WebSocket-Version", "13"}};
+    constexpr std::size_t kKeySize = 24;  // sixteen bytes in base64
+    if (request.header("sec-websocket-key").size() != kKeySize)
+        return Rejection{
+            400, {Code::invalid_argument, "Sec-WebSocket-Key is not a key", "Sec-WebSocket-Key"}};
+    return std::nullopt;
+}
+
+std::optional<Rejection> check_takeover(const Request& request, Manner manner) {
+    if (manner != Manner::events && manner != Manner::stream) return std::nullopt;
+    if (request.method == Method::head)
+        return Rejection{
+            405, {Code::invalid_argument, "what never ends has no HEAD", {}}, {"Allow", "GET"}};
+    return manner == Manner::stream ? check_upgrade(request) : std::nullopt;
 }
 
 std::string usable_request_id(std::string_view given) {
@@ -76,7 +105,7 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
 
     const auto rejected = [&](const Rejection& rejection) {
         Response response = problem(rejection.status, rejection.error, call.request_id);
-        if (!rejection.allowed.empty()) response.headers.emplace_back("Allow", rejection.allowed);
+        if (!rejection.header.first.empty()) response.headers.push_back(rejection.header);
         return std::unexpected(finished(std::move(response), opened, request));
     };
     if (const auto no = check_sender(request)) return rejected(*no);
@@ -87,7 +116,7 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
         return rejected(
             {405,
              {Code::invalid_argument, "this path takes " + found->allowed + " only", {}},
-             found->allowed});
+             {"Allow", found->allowed}});
     if (found->route == nullptr)
         return rejected(
             {404, {Code::not_found, "there is no such path; /openapi.json lists all", {}}});
@@ -100,10 +129,7 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
     call.query = *std::move(query);
     if (opened.route->body.empty() && !request.body.empty())
         return rejected({422, invalid("body", "this call takes none").error()});
-    if (opened.route->manner == Manner::stream &&
-        !same_name(request.header("upgrade"), "websocket"))
-        return rejected(
-            {426, {Code::invalid_argument, "this is a WebSocket: send Upgrade: websocket", {}}});
+    if (const auto no = check_takeover(request, opened.route->manner)) return rejected(*no);
     if (const auto parent = observe::parse_traceparent(request.header("traceparent")))
         call.traceparent = observe::child_of(*parent, rng_).traceparent();
     return opened;

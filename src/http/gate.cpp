@@ -30,12 +30,6 @@ bool is_value_char(char c) {
     return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f');
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
-
 Method method_of(std::string_view name) {
     for (const Method method :
          {Method::get, Method::head, Method::post, Method::put, Method::delete_, Method::options}) {
@@ -51,15 +45,6 @@ std::optional<std::size_t> number(std::string_view text, int base) {
     if (text.empty() || error != std::errc{} || end != text.data() + text.size())
         return std::nullopt;
     return value;
-}
-
-bool lists(std::string_view value, std::string_view word) {
-    while (!value.empty()) {
-        const std::size_t end = std::min(value.find(','), value.size());
-        if (same_name(trimmed(value.substr(0, end)), word)) return true;
-        value.remove_prefix(std::min(end + 1, value.size()));
-    }
-    return false;
 }
 
 }  // namespace

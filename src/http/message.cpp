@@ -61,6 +61,21 @@ bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+bool lists(std::string_view value, std::string_view word) {
+    while (!value.empty()) {
+        const std::size_t end = std::min(value.find(','), value.size());
+        if (same_name(trimmed(value.substr(0, end)), word)) return true;
+        value.remove_prefix(std::min(end + 1, value.size()));
+    }
+    return false;
+}
+
 std::string_view Request::header(std::string_view name) const {
     for (const Header& h : headers) {
         if (same_name(h.name, name)) return h.value;

@@ -18,6 +18,9 @@ struct Header {
     std::string_view value;  ///< Without the blanks around it.
 };
 bool same_name(std::string_view a, std::string_view b);  ///< ASCII, case does not matter.
+std::string_view trimmed(std::string_view text);         ///< Without the blanks around it.
+/// Whether a value like "keep-alive, Upgrade" names the word.
+bool lists(std::string_view value, std::string_view word);
 
 /// Its views point into the bytes that were read: they live until the request is answered.
 struct Request {

@@ -83,6 +83,8 @@ Answer submit(Call call) {
     if (json.text().starts_with('[')) co_return co_await submit_many(call, std::move(json));
     CO_TRY(domain::Submission submission, read_one(json, call));
     if (const std::string_view key = call.request->header("idempotency-key"); !key.empty()) {
+        if (Json::quoted(key).value().as_string() != key)
+            co_return invalid("Idempotency-Key", "must be UTF-8");
         if (!submission.idempotency_key.empty() && submission.idempotency_key != key)
             co_return invalid("Idempotency-Key", "is not the body's idempotency_key");
         submission.idempotency_key = std::string(key);

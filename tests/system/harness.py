@@ -22,6 +22,8 @@ import time
 import unittest
 
 BINARY = os.path.abspath(os.environ.get("HOLDFAST_BIN", "build/release/holdfast"))
+# No server outlives tests that were themselves ended.
+LEASH = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 PATIENCE = 30  # seconds; for what takes a moment on an idle machine and longer on a busy one
 
 
@@ -77,7 +79,7 @@ class Server:
     def start(self):
         assert self.process is None, "it runs already"
         command = [
-            BINARY, "serve",
+            *LEASH, BINARY, "serve",
             "--listen", f"127.0.0.1:{self.port}",
             "--store", "sqlite:" + os.path.join(self.folder, "store"),
             *self.flags,

@@ -66,7 +66,8 @@ class Load:
             count = 1 + name * 7
             keys = [f"{name}-{next(self.numbers)}" for _ in range(count)]
             tasks = [
-                {"type": "t", "queue": QUEUE, "payload": key, "idempotency_key": key, "retry": PATIENT_RETRY} for key in keys
+                {"type": "t", "queue": QUEUE, "payload": key, "idempotency_key": key, "retry": PATIENT_RETRY}
+                for key in keys
             ]
             # The same again until it is acknowledged: who was not answered does not know.
             while self.working:

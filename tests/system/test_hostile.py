@@ -17,6 +17,12 @@ TASK = b'{"type":"t"}'
 SOME_ID = "0193d0a8-3c5e-7abc-8def-0123456789ab"
 
 
+UPGRADE = (
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+
+
 def request(method="POST", path="/v1/tasks", body=b"", headers=b"", length=True):
     sized = b"Content-Length: %d\r\n" % len(body) if length else b""
     return f"{method} {path} HTTP/1.1\r\n".encode() + HOST + headers + sized + b"\r\n" + body
@@ -141,7 +147,7 @@ heads = [
     Row("another_origin", request(body=TASK, headers=b"Origin: https://evil.example\r\n"), 403, "open", "Origin"),
     Row("an_origin_that_begins_like_ours", request(body=TASK, headers=b"Origin: http://localhost.evil.example\r\n"), 403, "open", "Origin"),
     Row("the_null_origin", request(body=TASK, headers=b"Origin: null\r\n"), 403, "open", "Origin"),
-    Row("a_websocket_of_another_origin", request("GET", "/v1/work", headers=b"Origin: https://evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", length=False), 403, "open", "Origin"),
+    Row("a_websocket_of_another_origin", request("GET", "/v1/work", headers=b"Origin: https://evil.example\r\n" + UPGRADE, length=False), 403, "open", "Origin"),
     Row("a_header_flood", request("GET", "/healthz", headers=b"".join(b"X-%d: y\r\n" % i for i in range(150))), 431),
     Row("a_huge_header", request("GET", "/healthz", headers=b"X: " + b"y" * 20_000 + b"\r\n"), 431),
     Row("a_head_without_an_end", b"GET /healthz HTTP/1.1\r\n" + b"X: y\r\n" * 5000, 431),
@@ -200,6 +206,15 @@ paths = [
     Row("a_cursor_that_is_none", request("GET", "/v1/tasks?cursor=%27%3B--"), (200, 422), "open"),
     Row("an_event_filter_that_is_none", request("GET", "/v1/events?filter=colour:red"), 422, field="filter"),
     Row("no_upgrade_on_the_stream", request("GET", "/v1/work"), 426, "open"),
+    Row("bytes_beyond_utf8_in_a_parameters_name", request("GET", "/v1/tasks?%ff=1"), 422, "open"),
+    Row("bytes_beyond_utf8_in_a_parameter", request("GET", "/v1/tasks?queue=%ff"), 422, "open", "queue"),
+    Row("bytes_beyond_utf8_in_a_path", request("GET", "/v1/queues/%ff"), 422, "open", "queue"),
+    Row("bytes_beyond_utf8_in_a_cursor", request("GET", "/v1/tasks?cursor=%ff"), (200, 422), "open"),
+    Row("bytes_beyond_utf8_in_an_id", request("GET", "/v1/tasks/%ff%fe"), 422, "open", "id"),
+    Row("bytes_beyond_utf8_in_a_key", request(body=TASK, headers=b"Idempotency-Key: \xff\xfe\r\n"), 422, "open", "Idempotency-Key"),
+    Row("an_upgrade_in_http_1_0", b"GET /v1/work HTTP/1.0\r\nHost: localhost\r\n" + UPGRADE + b"\r\n", 426),
+    Row("a_websocket_without_a_key", request("GET", "/v1/work", headers=UPGRADE.replace(b"Sec-WebSocket-Key", b"X"), length=False), 400, "open", "Sec-WebSocket-Key"),
+    Row("a_websocket_of_an_old_version", request("GET", "/v1/work", headers=UPGRADE.replace(b"13", b"8"), length=False), 426, "open", "Sec-WebSocket-Version"),
     Row("an_upgrade_to_something_else", request("GET", "/v1/work", headers=b"Upgrade: h2c\r\nConnection: Upgrade\r\n"), 426, "open"),
 ]  # fmt: skip
 
@@ -342,16 +357,15 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.servers = {
-            "usual": Server(),
-            "patient": Server("--http-min-body-rate", "0"),
-            "hasty": Server("--http-header-timeout", "300ms", "--http-idle-timeout", "400ms", "--http-min-body-rate", "1MiB"),
-        }  # fmt: skip
-
-    @classmethod
-    def tearDownClass(cls):
-        for server in cls.servers.values():
-            server.close()
+        flags = {
+            "usual": [],
+            "patient": ["--http-min-body-rate", "0"],
+            "hasty": ["--http-header-timeout", "300ms", "--http-idle-timeout", "400ms", "--http-min-body-rate", "1MiB"],
+        }
+        cls.servers = {}
+        for name, more in flags.items():
+            cls.servers[name] = Server(*more)
+            cls.addClassCleanup(cls.servers[name].close)
 
     def run_row(self, row):
         server = self.servers[row.server]

@@ -592,7 +592,8 @@ class Surface(SystemTest):
         self.assertNotIn("traceparent", answer.headers)
 
     def test_a_request_id_is_echoed_and_made_up_when_there_is_none(self):
-        self.assertEqual(self.server.get("/healthz", headers={"X-Request-Id": "abc-1"}).headers["x-request-id"], "abc-1")
+        echoed = self.server.get("/healthz", headers={"X-Request-Id": "abc-1"})
+        self.assertEqual(echoed.headers["x-request-id"], "abc-1")
         own = {self.server.get("/healthz").headers["x-request-id"] for _ in range(5)}
         self.assertEqual(len(own), 5)
         problem = self.server.get("/nowhere", headers={"X-Request-Id": "abc-2"})
@@ -604,6 +605,22 @@ class Surface(SystemTest):
         head = self.server.call("HEAD", "/healthz")
         self.assertEqual((head.status, head.body), (200, b""))
         self.assertEqual(head.headers["content-length"], self.server.get("/healthz").headers["content-length"])
+
+    def test_head_of_what_never_ends_is_refused(self):
+        for path in ("/v1/events", f"/v1/tasks/{self.submit()}/events"):
+            head = self.server.call("HEAD", path)
+            self.assertEqual((head.status, head.headers.get("allow")), (405, "GET"), path)
+
+    def test_what_an_operator_is_called_is_shown_as_text_whatever_it_is(self):
+        task_id = self.submit()
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        connection.putrequest("POST", f"/v1/tasks/{task_id}/cancel")
+        connection.putheader("X-Holdfast-Actor", b"op\xff\xfe")
+        connection.putheader("Content-Length", "2")
+        connection.endheaders(b"{}")
+        self.assertEqual(connection.getresponse().status, 200)
+        self.assertTrue(self.server.history(task_id)[-1]["actor"].startswith("op"))
 
     def test_many_requests_on_one_connection(self):
         connection = self.server.connect()
@@ -696,7 +713,10 @@ class Surface(SystemTest):
         self.submit()
         self.server.complete(self.claim_one())
         checked = subprocess.run(
-            ["promtool", "check", "metrics"], input=self.server.get("/metrics").body, capture_output=True, timeout=PATIENCE
+            ["promtool", "check", "metrics"],
+            input=self.server.get("/metrics").body,
+            capture_output=True,
+            timeout=PATIENCE,
         )
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
 
