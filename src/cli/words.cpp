@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/nearest.h"
+
 namespace holdfast::cli {
 namespace {
 
@@ -42,22 +44,6 @@ bool is_control(std::uint32_t code) {
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// How many letters have to be changed, added or taken away.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const auto change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row[b.size()];
-}
-
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -90,17 +76,11 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-    std::string best;
-    std::size_t best_distance = (word.size() + 2) / 3 + 1;
     for (const auto& candidate : known) {
-        const auto apart = candidate.starts_with(word) && word.size() > 1
-                               ? std::size_t{1}
-                               : distance(word, candidate);
-        if (apart >= best_distance) continue;
-        best_distance = apart;
-        best = candidate;
+        if (word.size() > 1 && candidate.starts_with(word)) return candidate;
     }
-    return best;
+    const std::vector<std::string_view> candidates(known.begin(), known.end());
+    return std::string(holdfast::nearest(word, candidates).value_or(""));
 }
 
 bool use_colour(const Io& io, bool is_terminal) {

@@ -1,5 +1,6 @@
 // What operators do to tasks: one, or everything that matches.
 #include <cmath>
+#include <functional>
 
 #include "domain/task_json.h"
 #include "http/fields.h"
@@ -186,8 +187,7 @@ Answer list_suspended(Call call) {
         for (const domain::Transition& step : history) {
             if (!step.error.empty()) failed.push_back(domain::transition_json(step).text());
         }
-        add_list(errors, failed,
-                 [](const std::string& text) -> const std::string& { return text; });
+        add_list(errors, failed, std::identity{});
         std::string text = domain::task_json(task).text();
         text.pop_back();
         rendered.push_back(text + R"(,"errors":)" + errors + '}');

@@ -32,7 +32,7 @@ bool is_value_char(char c) {
 
 Method method_of(std::string_view name) {
     for (const Method method :
-         {Method::get, Method::head, Method::post, Method::put, Method::delete_, Method::options}) {
+         {Method::get, Method::head, Method::post, Method::put, Method::del, Method::options}) {
         if (name == to_string(method)) return method;
     }
     return Method::other;

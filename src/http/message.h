@@ -10,7 +10,7 @@
 
 namespace holdfast::http {
 
-enum class Method : std::uint8_t { get, head, post, put, delete_, options, other };
+enum class Method : std::uint8_t { get, head, post, put, del, options, other };
 std::string_view to_string(Method method);
 
 struct Header {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "domain/task_json.h"
 #include "http/filters.h"
@@ -57,7 +58,7 @@ Response task_page(const stores::Page& page, const std::vector<std::string>& tas
     Response response;
     std::string& out = response.body;
     out = R"({"tasks":)";
-    add_list(out, tasks, [](const std::string& text) -> const std::string& { return text; });
+    add_list(out, tasks, std::identity{});
     out += R"(,"next_cursor":)";
     out += page.next.empty() ? "null" : Json::quoted(page.next).text();
     out += R"(,"scanned":)" + std::to_string(page.scanned);

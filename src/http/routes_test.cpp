@@ -34,7 +34,7 @@ TEST(Routes, what_is_nearly_a_route_is_none) {
     EXPECT_EQ(found(Method::get, "/v1//tasks"), "none");
     EXPECT_EQ(found(Method::get, "/v1/tasks/a/b/c"), "none");
     EXPECT_EQ(found(Method::get, "/V1/tasks"), "none");
-    EXPECT_EQ(found(Method::delete_, "/v1/tasks"), "POST, GET");
+    EXPECT_EQ(found(Method::del, "/v1/tasks"), "POST, GET");
     EXPECT_EQ(found(Method::get, "/v1/queues/%zz"), "malformed");
 }
 
