@@ -28,9 +28,9 @@ void raise_descriptor_limit() {
 /// What is freed goes back to the system, and threads share their heap: a burst of work is not paid for in memory
 /// for ever.
 void keep_memory_small() {
-    ::mallopt(M_ARENA_MAX, 1);
-    ::mallopt(M_MMAP_THRESHOLD, 64 * 1024);
-    ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+    ::mallopt(M_ARENA_MAX, 2);
+    ::mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+    ::mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
 }
 
 /// A payload must not end up in a core file.

@@ -50,7 +50,7 @@ Tried<> Reading::open(const std::string& path, const std::string& vfs) {
     if (auto opened = database_.open(path, Database::Mode::read, vfs); !opened) return opened;
     // Checkpoints are the writer's alone: in SQLite 3.40 two connections that checkpoint and write can race.
     return database_.execute(
-        "PRAGMA wal_autocheckpoint=0; PRAGMA query_only=1; PRAGMA cache_size=-8192");
+        "PRAGMA wal_autocheckpoint=0; PRAGMA query_only=1; PRAGMA cache_size=-4096");
 }
 
 Statement& Reading::statement(const std::string& sql) {

@@ -43,7 +43,7 @@ struct SqliteOptions {
     Durability durability = Durability::full;
     std::size_t body_cache_bytes = std::size_t{16}
                                    << 20;  ///< Payloads of the newest tasks; older ones are read.
-    std::size_t finished_cache = 2'000;    ///< Finished tasks kept in memory.
+    std::size_t finished_cache = 1'000;    ///< Finished tasks kept in memory.
     std::uint64_t reserve_bytes = std::uint64_t{512} << 20;  ///< With less free disk than this …
     double reserve_share = 0.05;  ///< … or this part of it, no new task is let in.
     std::uint64_t ballast_bytes = std::uint64_t{64}
