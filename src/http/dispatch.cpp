@@ -16,7 +16,8 @@ namespace {
 bool is_own_host(std::string_view host) {
     constexpr std::array<std::string_view, 3> kOwn{"localhost", "127.0.0.1", "[::1]"};
     return std::ranges::any_of(kOwn, [&](std::string_view own) {
-        return host.starts_with(own) && (host.size() == own.size() || host[own.size()] == ':');
+        return same_name(host.substr(0, own.size()), own) &&
+               (host.size() == own.size() || host[own.size()] == ':');
     });
 }
 

@@ -124,6 +124,10 @@ void WorkerStream::drain() {
     obey(session_.drain());
 }
 
+void WorkerStream::requested(const domain::TaskId& id, bool cancel, bool pause) {
+    obey(session_.requested(id, cancel, pause));
+}
+
 // ---- what the session wants ----
 
 void WorkerStream::obey(Actions todo) {
@@ -180,7 +184,9 @@ void WorkerStream::keep_place() {
                                            .last_seen = engine_.clock().now(),
                                            .draining = false,
                                            .stream = true},
-                                .drain = [this] { drain(); }});
+                                .drain = [this] { drain(); },
+                                .requested = [this](const Uuid& id, bool cancel,
+                                                    bool pause) { requested(id, cancel, pause); }});
     }
     Worker& worker = (*place_)->worker;
     worker.running = session_.running();

@@ -64,6 +64,7 @@ class WorkerStream {
     void shut_down();
     /// An operator's wish.
     void drain();
+    void requested(const domain::TaskId& id, bool cancel, bool pause);
 
     std::size_t running() const { return session_.running(); }
     std::size_t calls_under_way() const { return calls_under_way_; }

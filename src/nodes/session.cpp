@@ -257,6 +257,14 @@ Actions Session::drain() {
     return todo;
 }
 
+Actions Session::requested(const domain::TaskId& id, bool cancel, bool pause) {
+    Actions todo;
+    const auto task = running_.find(id);
+    if (state_ == State::closed || task == running_.end()) return todo;
+    tell_requests(task->second, {id, task->second.fence}, cancel, pause, todo);
+    return todo;
+}
+
 Actions Session::time_is(Time now) {
     Actions todo;
     if (state_ == State::before_hello && now >= hello_until_) bye("protocol", todo);

@@ -77,6 +77,9 @@ class Session {
     Actions shut_down();
     /// An operator wants this worker to come to an end.
     Actions drain();
+    /// Somebody asked for a task to be cancelled or paused: told at once if this worker runs it. Else, and when this
+    /// is missed, the answer to its next heartbeat says so.
+    Actions requested(const domain::TaskId& id, bool cancel, bool pause);
     /// Says bye to one that never says hello.
     Actions time_is(Time now);
 

@@ -308,6 +308,15 @@ TEST_F(SessionTest, a_requested_cancel_or_pause_is_pushed_once) {
         << "it was taken back and asked for again";
 }
 
+TEST_F(SessionTest, a_request_is_pushed_when_it_is_made_and_not_again_with_the_heartbeat) {
+    serving();
+    EXPECT_EQ(words(session.requested(ref(1).id, true, false)), (Lines{"send cancel"}));
+    EXPECT_EQ(sent.front(), R"({"op":"cancel",)" + fields(ref(1)) + '}');
+    EXPECT_EQ(words(session.requested(ref(9).id, true, false)), Lines{}) << "somebody else's";
+    says(R"({"op":"heartbeat",)" + items({ref(1)}) + '}');
+    EXPECT_EQ(renewed(engine::Beat{ManualClock::kStart, true, false}), (Lines{"send heartbeat"}));
+}
+
 TEST_F(SessionTest, a_request_that_an_ack_finds_is_pushed_too) {
     serving();
     says(R"({"op":"started",)" + items({ref(1)}) + '}');

@@ -80,6 +80,12 @@ void Workers::forget_old() {
     }
 }
 
+void Workers::requested(const Uuid& id, bool cancel, bool pause) {
+    for (Stream& stream : streams_) {
+        if (stream.requested) stream.requested(id, cancel, pause);
+    }
+}
+
 std::size_t Workers::drain(std::string_view name) {
     std::size_t told = 0;
     for (const Stream& stream : streams_) {

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/uuid.h"
 
 namespace holdfast::nodes {
 
@@ -49,6 +50,7 @@ class Workers {
     struct Stream {
         Worker worker;
         std::function<void()> drain;
+        std::function<void(const Uuid& id, bool cancel, bool pause)> requested = {};
     };
     using Place = std::list<Stream>::iterator;
     Place join(Stream stream) { return streams_.insert(streams_.end(), std::move(stream)); }
@@ -57,6 +59,9 @@ class Workers {
     /// An operator's wish: the streams of this name get no more tasks and are told bye when they have none.
     /// Returns how many there are; an HTTP worker cannot be told.
     std::size_t drain(std::string_view name);
+    /// Somebody asked for a task to be cancelled or paused: whoever runs it on a stream is told at once. A hint: the
+    /// answer to a heartbeat says it in any case.
+    void requested(const Uuid& id, bool cancel, bool pause);
 
     std::size_t size();
     /// {"workers":[{name,kind,queues,slots,running,connected_at,last_seen,draining,labels,models,address}]},
