@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::size_t kLongestMethod = 32;
 
 /// RFC 9110: the characters of methods and header names.
 bool is_token_char(char c) {
@@ -19,6 +20,10 @@ bool is_token_char(char c) {
 
 bool is_token(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, is_token_char);
+}
+
+bool is_method(std::string_view text) {
+    return text.size() <= kLongestMethod && is_token(text);
 }
 
 bool is_target_char(char c) {
@@ -79,7 +84,7 @@ Gate::Outcome Gate::look_for_head(std::string_view buffer) {
         // Early, so that what is no HTTP at all is not waited for.
         const std::string_view begun = buffer.substr(at_);
         const std::string_view word = begun.substr(0, std::min(begun.find(' '), begun.size()));
-        if (!begun.empty() && begun != "\r" && (word.size() > 32 || !is_token(word)))
+        if (!begun.empty() && begun != "\r" && !is_method(word))
             return refuse(400, "this is not an HTTP request");
         return Outcome::more;
     }
@@ -113,7 +118,7 @@ bool Gate::read_request_line(std::string_view line) {
     const std::string_view method = line.substr(0, first);
     const std::string_view target = line.substr(first + 1, last - first - 1);
     const std::string_view version = line.substr(last + 1);
-    if (!is_token(method)) return refused(400, "the method is not a word");
+    if (!is_method(method)) return refused(400, "the method is not a word");
     if (version != "HTTP/1.1" && version != "HTTP/1.0")
         return refused(version.starts_with("HTTP/") && version.size() == 8 ? 505 : 400,
                        "the version is not HTTP/1.1 or HTTP/1.0");
