@@ -1,6 +1,7 @@
 // `holdfast bench`: measures a server that is there, or one that it starts for this.
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -35,12 +36,9 @@ struct Wanted {
 };
 
 std::size_t number(const std::string& flag, const std::string& text) {
-    try {
-        std::size_t used = 0;
-        const unsigned long value = std::stoul(text, &used);
-        if (used == text.size() && value > 0) return value;
-    } catch (const std::exception&) {  // said below
-    }
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && value > 0) return value;
     throw std::invalid_argument(flag + " must be a number from 1, not " + text);
 }
 
@@ -117,14 +115,15 @@ load::Report one_run(const Wanted& wanted) {
 
 }  // namespace
 
-int bench_command(const cli::Arguments& args, cli::Io& io) {
-    if (std::ranges::find(args, "--help") != args.end()) {
+int bench_command(const cli::Arguments& arguments, cli::Io& io) {
+    if (std::ranges::find(arguments, "--help") != arguments.end()) {
         io.out << kHelp;
         return 0;
     }
     try {
-        const Wanted wanted = read(args);
+        const Wanted wanted = read(arguments);
         std::vector<load::Report> runs;
+        runs.reserve(wanted.runs);
         for (std::size_t i = 0; i < wanted.runs; ++i) runs.push_back(one_run(wanted));
         const load::Report report = load::median(runs);
         io.out << (wanted.json ? load::json(report) + '\n' : load::table(report));

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace holdfast::app {
 namespace {
 
@@ -25,6 +23,7 @@ std::string first_line(int from) {
 ChildServer::ChildServer(std::vector<std::string> args) {
     args.insert(args.begin(), {"holdfast", "serve", "--listen", "127.0.0.1:0"});
     std::vector<char*> argv;
+    argv.reserve(args.size() + 1);
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
     int out[2];

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdint>
 
+#include "base/log.h"
 #include "holdfast/client.h"
 #include "holdfast/worker.h"
 
@@ -134,7 +135,8 @@ void Demo::produce() {
                 if (kind.type == "demo.broken" && suspended(client) >= kMostSuspended) continue;
                 client.submit(submission(kind.type, tick));
             }
-        } catch (const std::exception&) {  // it is a demo: the next tick tries again
+        } catch (const std::exception& failure) {
+            log::debug("the demo could not submit", {{"error", failure.what()}});
         }
     }
 }

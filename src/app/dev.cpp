@@ -63,8 +63,8 @@ void print_welcome(const config::Config& config, const std::string& url) {
                       : "none")
               << "\n\nIn another terminal:\n\n  " << holdfast << " top" << server << "\n  "
               << holdfast << " submit hello '{\"name\":\"world\"}' --queue mine" << server << "\n  "
-              << holdfast << " work --queue mine" << server << " -- cat\n\nCtrl-C stops it.\n"
-              << std::endl;
+              << holdfast << " work --queue mine" << server << " -- cat\n\nCtrl-C stops it.\n\n"
+              << std::flush;
 }
 
 }  // namespace

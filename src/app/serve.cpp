@@ -28,9 +28,11 @@ void raise_descriptor_limit() {
 /// What is freed goes back to the system, and threads share their heap: a burst of work is not paid for in memory
 /// for ever.
 void keep_memory_small() {
+    // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread yet
     ::mallopt(M_ARENA_MAX, 2);
     ::mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
+    // NOLINTEND(concurrency-mt-unsafe)
 }
 
 /// A payload must not end up in a core file.

@@ -19,10 +19,10 @@ class Census {
   public:
     // The names and the shape are the parser's.
     // NOLINTBEGIN(readability-identifier-naming)
-    static constexpr std::size_t max_object_size = SIZE_MAX;
-    static constexpr std::size_t max_array_size = SIZE_MAX;
-    static constexpr std::size_t max_key_size = SIZE_MAX;
-    static constexpr std::size_t max_string_size = SIZE_MAX;
+    [[maybe_unused]] static constexpr std::size_t max_object_size = SIZE_MAX;
+    [[maybe_unused]] static constexpr std::size_t max_array_size = SIZE_MAX;
+    [[maybe_unused]] static constexpr std::size_t max_key_size = SIZE_MAX;
+    [[maybe_unused]] static constexpr std::size_t max_string_size = SIZE_MAX;
     // NOLINTEND(readability-identifier-naming)
 
     bool finite = true;

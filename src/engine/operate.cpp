@@ -49,6 +49,7 @@ Async<Each<Done>> Engine::act(BulkAction action, std::vector<TaskId> ids, By by,
     if (ok && ids.size() > kLargestBatch) ok = invalid("ids", "has more than 1000 entries");
     if (!ok) co_return Each<Done>(ids.size(), std::unexpected(ok.error()));
     std::vector<domain::Key> keys;
+    keys.reserve(ids.size());
     for (const TaskId& id : ids) keys.push_back({domain::Kind::task, id});
     const auto found = co_await store_.load(std::move(keys));
     if (!found) co_return Each<Done>(ids.size(), std::unexpected(found.error()));

@@ -24,7 +24,7 @@ Server::Server(Services services, ServerOptions options, Clock& clock,
       acceptor_(executor),
       rng_(Rng::from_system()),
       group_(executor),
-      sessions_(executor) {
+      sessions_(std::move(executor)) {
     services_.stopping = [this] { return stopping_; };
 }
 

@@ -46,6 +46,7 @@ Report median(const std::vector<Report>& runs) {
     Report middle = runs.front();
     for (const Figure& figure : kFigures) {
         std::vector<double> values;
+        values.reserve(runs.size());
         for (const Report& run : runs) values.push_back(run.*figure.value);
         std::ranges::sort(values);
         middle.*figure.value = values[values.size() / 2];

@@ -101,6 +101,7 @@ Receipt receipt_of(const json::value& value) {
 
 std::string query_of(const Filter& filter, std::size_t limit, std::string_view cursor) {
     std::vector<std::pair<std::string_view, std::string>> parameters;
+    parameters.reserve(filter.states.size() + filter.labels.size() + 8);
     for (const auto& state : filter.states) parameters.emplace_back("state", state);
     parameters.emplace_back("queue", filter.queue);
     parameters.emplace_back("type", filter.type);

@@ -89,6 +89,7 @@ void Client::events(const EventOptions& options, const std::function<bool(const 
             HttpConnection connection(impl_->url, impl_->options.connect_timeout);
             if (listener.listen(connection, impl_->request_of({.method = "GET"}))) return;
         } catch (const ConnectionLost&) {
+            wait = Milliseconds{0};  // taken up again below, after a wait
         } catch (const Error& error) {
             // A server that was never there is the caller's to judge; one that went away comes back.
             const bool gone = error.code == Code::unreachable;

@@ -31,7 +31,10 @@ struct Walker {
     absl::btree_set<Place>::const_iterator at, begin;
     const Place& place() const { return *std::prev(at); }
     bool done() const { return at == begin; }
-    friend bool operator<(const Walker& a, const Walker& b) { return a.place() < b.place(); }
+    // For the priority queue, whose use of it clangd does not see.
+    [[maybe_unused]] friend bool operator<(const Walker& a, const Walker& b) {
+        return a.place() < b.place();
+    }
 };
 
 bool has_label(std::string_view labels, const std::string& label) {

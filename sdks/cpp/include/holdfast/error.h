@@ -27,7 +27,7 @@ std::string_view to_string(Code code);
 
 /// Thrown by every call of this library that does not get what it asked for.
 struct Error : std::runtime_error {
-    Error(Code code, std::string detail);
+    Error(Code error_code, std::string what);
 
     Code code = Code::other;
     int status = 0;          ///< Of HTTP; 0 when there was no answer.
