@@ -20,11 +20,11 @@ Server::Server(Services services, ServerOptions options, Clock& clock,
     : services_(std::move(services)),
       options_(options),
       clock_(clock),
-      executor_(executor),
-      acceptor_(executor),
+      executor_(std::move(executor)),
+      acceptor_(executor_),
       rng_(Rng::from_system()),
-      group_(executor),
-      sessions_(std::move(executor)) {
+      group_(executor_),
+      sessions_(executor_) {
     services_.stopping = [this] { return stopping_; };
 }
 
