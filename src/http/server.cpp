@@ -18,7 +18,7 @@ constexpr int kBacklog = 1024;
 Server::Server(Services services, ServerOptions options, Clock& clock,
                asio::any_io_executor executor)
     : services_(std::move(services)),
-      options_(options),
+      options_(std::move(options)),
       clock_(clock),
       executor_(std::move(executor)),
       acceptor_(executor_),
