@@ -1,4 +1,4 @@
-// A server of our own in a process of its own, with a folder for its data that goes with it.
+// A server of our own in a process of its own; it ends with whoever made it.
 #pragma once
 
 #include <sys/types.h>
