@@ -18,6 +18,7 @@ TIMES = 10
 SECONDS = 4
 PROGRAMS = 2
 SLACK = 5
+TOO_LATE_MS = 20  # a flood that is late itself hears its answers as late
 
 
 def flood(how, port, amount, seconds):
@@ -80,13 +81,14 @@ class Overload(unittest.TestCase):
         refused = sum(result["refused"] for result in results)
         sent = sum(result["sent"] for result in results)
         slowest = max(result["refused_p99_ms"] for result in results)
+        late = max(result["late_p99_ms"] for result in results)
         goodput = accepted / seconds
         grown = (watch.largest_kb - before) / 1024
         report(f"capacity {capacity:.0f}/s; sent {sent / seconds:.0f}/s ({sent / seconds / capacity:.1f} times)")
         report(f"goodput {goodput:.0f}/s, {100 * goodput / capacity:.0f} % of it; {refused} refused")
         report(
             f"refusals p50 {max(r['refused_p50_ms'] for r in results):.1f} ms, p99 {slowest:.1f} ms "
-            f"(requests left up to {max(r['late_p99_ms'] for r in results):.0f} ms late, p99)"
+            f"(requests left up to {late:.0f} ms late, p99)"
         )
         report(f"/healthz meanwhile p99 {percentile(watch.took, 0.99) * 1000:.0f} ms; memory +{grown:.1f} MB")
         report(f"normal again after {recovered:.2f} s")
@@ -98,14 +100,16 @@ class Overload(unittest.TestCase):
         self.assertEqual(sum(result["bare_refusals"] for result in results), 0, "a refusal without Retry-After")
         self.assertEqual(sum(result["broken"] for result in results), 0, "connections were broken")
         self.assertEqual(accepted + refused, sent, "requests without an answer")
+        self.assertEqual(watch.statuses, {200})
+        self.assertLess(recovered, 10)
+        queue = self.server.good("GET", "/v1/queues/flood")["tasks"]
+        self.assertEqual(queue["queued"], accepted + closed["accepted"] + self.unheard(closed, queue, accepted))
+
+        if late > TOO_LATE_MS:
+            self.skipTest(f"figures not judged: others use this machine, the flood itself was {late:.0f} ms late")
         self.assertLess(slowest, 10 * SLACK)
         self.assertGreater(goodput, 0.9 * capacity / 2)
         self.assertLess(grown, 64)
-        self.assertEqual(watch.statuses, {200})
-        self.assertLess(recovered, 10)
-
-        queue = self.server.good("GET", "/v1/queues/flood")["tasks"]
-        self.assertEqual(queue["queued"], accepted + closed["accepted"] + self.unheard(closed, queue, accepted))
 
     def unheard(self, closed, queue, accepted):
         """The closed loop left without its last answers: at most one of each connection."""
