@@ -73,6 +73,7 @@ Async<Result<std::vector<Instance>>> LocalCoordination::instances() {
     const Time now = hub_.clock_.now();
     std::erase_if(hub_.present_, [&](const auto& entry) { return entry.second.until <= now; });
     std::vector<Instance> all;
+    all.reserve(hub_.present_.size());
     for (const auto& [id, present] : hub_.present_) all.push_back(present.instance);
     co_return all;
 }

@@ -135,8 +135,8 @@ Async<Result<bool>> RedisCoordination::release(Lock lock) {
     co_return reply.root().integer() == 1;
 }
 
-Async<Result<std::vector<std::string>>> RedisCoordination::holders_of(std::string name) {
-    const std::string at = lock_key(name);
+Async<Result<std::vector<std::string>>> RedisCoordination::holders_of(std::string key) {
+    const std::string at = lock_key(key);
     CO_TRY(const redis::Reply reply, co_await client_.run(scripts().holders, at, {}));
     std::vector<std::string> tokens;
     for (const redis::Value token : reply.root()) tokens.emplace_back(token.text());
