@@ -74,7 +74,7 @@ struct Config {
         bool accept_loss = false;
         std::vector<std::string> pel_queues;  ///< "*": all.
         Duration reclaim_idle{};
-        std::string dlq;  ///< Empty: none.
+        std::string dlq;  ///< "auto": below the prefix; empty: none.
         std::size_t wait_replicas = 0;
         bool wait_aof = false;
         Duration wait_timeout{};
