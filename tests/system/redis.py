@@ -1,0 +1,73 @@
+"""A redis-server of a test's own, and servers on it."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+
+from tests.system.harness import LEASH, Server, until
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Redis:
+    """With an append-only file; outlives its process, and comes back on the same port."""
+
+    def __init__(self, *options):
+        self.options = ("--appendonly", "yes", *options)
+        self.folder = tempfile.mkdtemp(prefix="holdfast-redis-")
+        self.port = free_port()
+        self.process = None
+        self.start()
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self):
+        assert self.process is None, "it runs already"
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    *LEASH, "redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                    "--save", "", *self.options,
+                ],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        until(lambda: self.ask("PING") == "+PONG", "redis-server answers")
+
+    def ask(self, *words):
+        """The first line of the answer; None: there is none."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=5) as line:
+                line.sendall((" ".join(words) + "\r\n").encode())
+                return line.makefile().readline().strip()
+        except OSError:
+            return None
+
+    def kill(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def freeze(self):
+        """It holds its connections and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def close(self):
+        if self.process is not None:
+            self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def server(self, *flags, start=True):
+        return Server("--store", self.url, *flags, start=start)
