@@ -59,6 +59,9 @@ class Link {
 
     /// Its first attempt is still under way.
     bool is_new() const { return attempts_ == 0 && !was_up_; }
+    /// Lets go of the server, when it has answered what is under way, and finds it again.
+    void look_again(std::string why);
+
     bool is_up() const { return connection_ != nullptr && connection_->is_open(); }
     /// None: it is up.
     std::optional<std::string> trouble() const;

@@ -32,7 +32,9 @@ class OneServer final : public Client::Impl {
                          if (another) another_server();
                      },
                  .on_down = {}},
-                clock, this->executor()) {}
+                clock, this->executor()) {
+        if (this->options().mode == Options::Mode::sentinel) listen_to_sentinels();
+    }
 
     Async<Result<std::vector<Reply>>> call_each(Command command) override {
         CO_TRY(Reply reply, co_await call({}, std::move(command)));
@@ -48,10 +50,12 @@ class OneServer final : public Client::Impl {
         link_.start();
         Result<> tried = co_await link_.tried();
         if (!tried) co_await disconnect();
+        if (tried && sentinels_) sentinels_->start();
         co_return tried;
     }
     Async<void> disconnect() override {
         before_stop();
+        if (sentinels_) co_await sentinels_->stop();
         co_await link_.stop();
     }
     Async<Outcome> route(Slot, const Command* command) override { return link_.call(*command); }
@@ -95,7 +99,28 @@ class OneServer final : public Client::Impl {
         co_return Address{std::string(host.text()), static_cast<std::uint16_t>(port)};
     }
 
+    /// A master that was replaced may live on for a while and take writes that will be lost: the sooner we hear of
+    /// it, the fewer.
+    void listen_to_sentinels() {
+        sentinels_.emplace(LinkOptions{.find = [this] { return known(next_sentinel()); },
+                                       .connection = questions(connection_options(), false),
+                                       .longest_pause = options().longest_pause,
+                                       .on_up = {},
+                                       .on_down = {}},
+                           clock(), executor());
+        sentinels_->subscribe("+switch-master", [this](std::string_view message) {
+            // "service old-host old-port new-host new-port"
+            if (message.starts_with(options().service + " "))
+                link_.look_again("the Sentinels have another master");
+        });
+    }
+    Address next_sentinel() {
+        return options().addresses[listened_to_++ % options().addresses.size()];
+    }
+
     Errands nameless_, signed_in_;
+    std::optional<Subscriber> sentinels_;
+    std::size_t listened_to_ = 0;
     std::size_t last_good_ = 0;
     bool stopping_ = false;
     Link link_;

@@ -124,8 +124,8 @@ TEST_F(RedisClusterOfThree, while_a_slot_is_on_its_way_every_key_of_it_is_found)
 }
 
 TEST_F(RedisClusterOfThree, what_is_published_anywhere_is_heard) {
-    Started client(world_, options_for(*cluster_));
     std::vector<std::string> heard;
+    Started client(world_, options_for(*cluster_));
     client->subscribe("news", [&](std::string_view message) { heard.emplace_back(message); });
     EXPECT_TRUE(world_.wait([&] {
         for (const auto& server : cluster_->servers())
@@ -149,9 +149,9 @@ TEST(redis_cluster, a_server_that_is_no_cluster_is_refused_with_its_own_words) {
 TEST(redis_cluster, when_a_master_dies_its_replica_is_found_and_nothing_is_repeated) {
     World world;
     const auto cluster = cluster_of(3, 1);
+    int others = 0;
     Started client(world, options_for(*cluster));
     ASSERT_TRUE(client.result) << client.result.error().detail;
-    int others = 0;
     client->on_another_server([&] { ++others; });
     ASSERT_EQ(client.said("n", Command("SET", "n", 1)), "OK");
     const int master = cluster->master_of(slot_of("n"));
