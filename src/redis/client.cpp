@@ -7,6 +7,8 @@ namespace {
 
 std::unique_ptr<Client::Impl> impl_for(Options options, Clock& clock,
                                        asio::any_io_executor executor) {
+    if (options.mode == Options::Mode::cluster)
+        return cluster(std::move(options), clock, std::move(executor));
     return one_server(std::move(options), clock, std::move(executor));
 }
 
@@ -17,6 +19,10 @@ Result<Reply> plain(Outcome outcome) {
     if (outcome->root().is_error())
         return refuse(Code::unavailable, "redis: " + std::string(outcome->root().text()));
     return *std::move(outcome);
+}
+
+Async<Result<Address>> known(Address address) {
+    co_return address;
 }
 
 // ---- Impl ----
@@ -39,6 +45,7 @@ Async<Result<>> Client::Impl::start() {
 }
 
 Async<void> Client::Impl::stop() {
+    before_stop();
     co_await subscriber_.stop();
     co_await disconnect();
 }

@@ -1,9 +1,7 @@
 #include "testing/redis_cluster.h"
 
 #include <chrono>
-#include <functional>
 #include <string_view>
-#include <thread>
 
 #include "testing/redis_talk.h"
 
@@ -16,27 +14,10 @@ using redis::Value;
 using namespace std::chrono_literals;
 
 constexpr int kSlots = 16'384;
-constexpr auto kLook = 20ms;
-
-/// Asks again and again: servers agree in their own time.
-Result<> wait_until(std::string_view what, Duration limit, const std::function<bool()>& fact) {
-    const auto until = std::chrono::steady_clock::now() + limit;
-    while (!fact()) {
-        if (std::chrono::steady_clock::now() > until)
-            return refuse(Code::unavailable, "not within the time: " + std::string(what));
-        std::this_thread::sleep_for(kLook);
-    }
-    return {};
-}
 
 Result<> done(std::uint16_t port, const Command& command) {
     TRY_VOID(ask_redis(port, command));
     return {};
-}
-
-bool says(std::uint16_t port, const Command& command, std::string_view text) {
-    const auto reply = ask_redis(port, command);
-    return reply && reply->root().text().contains(text);
 }
 
 }  // namespace
@@ -84,8 +65,9 @@ Result<> RedisCluster::introduce(int masters, int replicas_each) const {
     }
     const std::string known = "cluster_known_nodes:" + std::to_string(all) + "\r";
     for (int i = 0; i < all; ++i) {
-        TRY_VOID(wait_until("everybody knows everybody", 20s,
-                            [&] { return says(port(i), Command("CLUSTER", "INFO"), known); }));
+        TRY_VOID(wait_until("everybody knows everybody", 20s, [&] {
+            return redis_says(port(i), Command("CLUSTER", "INFO"), known);
+        }));
     }
     return {};
 }
@@ -97,7 +79,7 @@ Result<> RedisCluster::follow(int masters, int replicas_each) const {
             return done(port(i), Command("CLUSTER", "REPLICATE", master)).has_value();
         }));
         TRY_VOID(wait_until("a replica has its data", 20s, [&] {
-            return says(port(i), Command("INFO", "replication"), "master_link_status:up");
+            return redis_says(port(i), Command("INFO", "replication"), "master_link_status:up");
         }));
     }
     return {};
@@ -137,7 +119,7 @@ int RedisCluster::replica_of(int master) const {
     const std::string line = "master_port:" + std::to_string(port(master)) + "\r";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
         if (servers_[i]->is_running() &&
-            says(servers_[i]->port(), Command("INFO", "replication"), line))
+            redis_says(servers_[i]->port(), Command("INFO", "replication"), line))
             return static_cast<int>(i);
     }
     return -1;
@@ -147,8 +129,8 @@ Result<> RedisCluster::wait_until_whole(Duration limit) const {
     for (const auto& server : servers_) {
         if (!server->is_running()) continue;
         TRY_VOID(wait_until("the cluster is whole", limit, [&] {
-            return says(server->port(), Command("CLUSTER", "INFO"), "cluster_state:ok") &&
-                   says(server->port(), Command("CLUSTER", "INFO"), "cluster_slots_ok:16384");
+            return redis_says(server->port(), Command("CLUSTER", "INFO"), "cluster_state:ok") &&
+                   redis_says(server->port(), Command("CLUSTER", "INFO"), "cluster_slots_ok:16384");
         }));
     }
     return {};
@@ -160,7 +142,7 @@ Result<> RedisCluster::fail_over(std::uint16_t slot) const {
     if (replica < 0) return refuse(Code::not_found, "no replica to fail over to");
     TRY_VOID(done(port(replica), Command("CLUSTER", "FAILOVER")));
     return wait_until("the replica took over", 20s, [&] {
-        return says(port(replica), Command("INFO", "replication"), "role:master");
+        return redis_says(port(replica), Command("INFO", "replication"), "role:master");
     });
 }
 
