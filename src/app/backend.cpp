@@ -1,7 +1,9 @@
 #include "app/backend.h"
 
+#include <boost/asio/co_spawn.hpp>
 #include <filesystem>
 
+#include "coordination/local/local_coordination.h"
 #include "stores/memory/memory_store.h"
 #include "stores/sqlite/sqlite_store.h"
 
@@ -21,25 +23,54 @@ Result<Backend> open_sqlite(const config::Config::Store& wanted, Clock& clock,
         options.durability = stores::SqliteOptions::Durability::relaxed;
     TRY(auto store, stores::SqliteStore::open(std::move(options), clock, executor));
     stores::SqliteStore* opened = store.get();
-    return Backend{.store = std::move(store),
-                   .close = [opened] { return opened->close(); },
-                   .check = [opened] { return opened->check(); }};
+    Backend backend;
+    backend.store = std::move(store);
+    backend.close = [opened] { return opened->close(); };
+    backend.check = [opened] { return opened->check(); };
+    return backend;
+}
+
+Backend open_memory(Clock& clock) {
+    Backend backend;
+    backend.store = std::make_unique<stores::MemoryStore>(clock);
+    backend.close = nothing_to_do;
+    backend.check = nothing_to_do;
+    return backend;
+}
+
+/// One process has such a store to itself: it agrees with nobody else.
+Backend alone(Backend backend, Clock& clock, const asio::any_io_executor& executor) {
+    auto hub = std::make_shared<coordination::LocalHub>(clock, executor);
+    backend.coordination = std::make_unique<coordination::LocalCoordination>(*hub);
+    backend.ground = std::move(hub);
+    return backend;
+}
+
+Result<Backend> run_until_open(asio::io_context& context, Async<Result<Backend>> opening) {
+    std::optional<Result<Backend>> opened;
+    asio::co_spawn(context, std::move(opening),
+                   [&](const std::exception_ptr& failure, Result<Backend> result) {
+                       if (failure) std::rethrow_exception(failure);
+                       opened = std::move(result);
+                   });
+    while (!opened) context.run_one();
+    return *std::move(opened);
 }
 
 }  // namespace
 
-Result<Backend> open_backend(const config::Config::Store& wanted, Clock& clock,
-                             const asio::any_io_executor& executor) {
-    switch (wanted.url.scheme) {
-        case config::Scheme::memory:
-            return Backend{.store = std::make_unique<stores::MemoryStore>(clock),
-                           .close = nothing_to_do,
-                           .check = nothing_to_do};
-        case config::Scheme::sqlite:
-            return open_sqlite(wanted, clock, executor);
-        default:
-            return invalid("store.url", "this build has no such store: use memory: or sqlite:PATH");
-    }
+Result<Backend> open_backend(const config::Config& config, const std::string& instance,
+                             Clock& clock, asio::io_context& context) {
+    const config::Scheme scheme = config.store.url.scheme;
+    const asio::any_io_executor executor = context.get_executor();
+    if (config::is_redis(scheme))
+        return run_until_open(context, open_redis(config, instance, &clock, executor));
+    if (scheme == config::Scheme::memory) return alone(open_memory(clock), clock, executor);
+    if (scheme != config::Scheme::sqlite)
+        return invalid("store.url",
+                       "this build has no such store: use memory:, sqlite:PATH or redis://…");
+    TRY(Backend backend, open_sqlite(config.store, clock, executor));
+    return alone(std::move(backend), clock, executor);
 }
 
 }  // namespace holdfast::app

@@ -1,5 +1,7 @@
 #include "app/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,7 +44,8 @@ int migrate_command(const cli::Arguments& arguments, cli::Io& io) {
     if (!loaded) return code;
     asio::io_context context(1);
     SystemClock clock;
-    auto backend = open_backend(loaded->config.store, clock, context.get_executor());
+    auto backend =
+        open_backend(loaded->config, "migrate-" + std::to_string(::getpid()), clock, context);
     if (!backend) {
         io.err << "holdfast migrate: " << backend.error().detail << '\n';
         return cli::kOther;
@@ -50,6 +53,7 @@ int migrate_command(const cli::Arguments& arguments, cli::Io& io) {
     Result<> closed;
     asio::co_spawn(context, backend->close(),
                    [&](const std::exception_ptr&, Result<> result) { closed = std::move(result); });
+    context.restart();
     context.run();
     if (!closed) {
         io.err << "holdfast migrate: " << closed.error().detail << '\n';

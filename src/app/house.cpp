@@ -6,6 +6,8 @@
 #include <boost/asio/ip/address.hpp>
 
 #include "app/backend.h"
+#include "app/json_list.h"
+#include "app/neighbourhood.h"
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/services.h"
@@ -14,6 +16,7 @@
 #include "observe/observe.h"
 #include "stores/layers/faulty_store.h"
 #include "stores/layers/metered_store.h"
+#include "stores/layers/outage_store.h"
 
 namespace holdfast::app {
 namespace {
@@ -44,43 +47,133 @@ stores::Faults faults_of(const config::Config& config) {
     return {.longest_delay = config.test.commit_delay};
 }
 
-std::string instance_name() {
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) != 0) return std::to_string(::getpid());
-    return std::string(host.data()) + '-' + std::to_string(::getpid());
+/// Host, process and a random part: the process of a container is 1 in all of them.
+std::string instance_name(const std::string& wanted) {
+    if (wanted != "auto") return wanted;
+    constexpr std::size_t kLongestHost = 40;
+    std::array<char, 256> text{};
+    std::string host = ::gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "host";
+    std::string random = std::to_string(Rng::from_system()() % 10'000);
+    return host.substr(0, kLongestHost) + '-' + std::to_string(::getpid()) + '-' + random;
+}
+
+using http::Role;
+
+std::vector<Role> roles_of(const std::vector<std::string>& names) {
+    std::vector<Role> roles;
+    for (const Role role : {Role::api, Role::gateway, Role::ticker}) {
+        const auto is_it = [&](const std::string& name) {
+            return name == "all" || name == to_string(role);
+        };
+        if (std::ranges::any_of(names, is_it)) roles.push_back(role);
+    }
+    return roles;
+}
+
+/// One process has the embedded store to itself: what it does not do, nobody does.
+Result<> check_roles(const config::Config& config) {
+    if (config::is_redis(config.store.url.scheme) || roles_of(config.server.roles).size() == 3)
+        return {};
+    return invalid("server.roles",
+                   "instances with different roles need a store that they share; use all, or "
+                   "--store redis://…");
+}
+
+engine::RetentionOptions retention_of(const config::Config& config) {
+    constexpr Duration kEmbedded = std::chrono::days{7};
+    constexpr Duration kRedis = std::chrono::hours{1};  // memory is dearer than disk
+    Duration finished = config.retention.finished;
+    if (finished == Duration{0})
+        finished = config::is_redis(config.store.url.scheme) ? kRedis : kEmbedded;
+    return {finished, config.retention.feed};
+}
+
+stores::OutageNews outage_news(const config::Config& config) {
+    const std::string store = config.store.url.redacted();
+    return {.silent =
+                [store](const Error& error) {
+                    log::critical("the store does not answer: nothing is accepted until it does",
+                                  {{"store", store}, {"error", error.detail}});
+                },
+            .answers =
+                [store](Duration after) {
+                    log::warn("the store answers again",
+                              {{"store", store}, {"after", format_duration(after)}});
+                }};
+}
+
+/// "http://127.0.0.1:7400"
+std::string url_of(const asio::ip::tcp::endpoint& at) {
+    const std::string host = at.address().to_string();
+    return "http://" + (at.address().is_v6() ? '[' + host + ']' : host) + ':' +
+           std::to_string(at.port());
 }
 
 Json ids_json(const std::vector<Uuid>& ids) {
     constexpr std::size_t kShown = 20;
-    std::string out = "[";
+    std::vector<Json> shown;
     for (std::size_t i = 0; i < std::min(ids.size(), kShown); ++i)
-        out.append(i > 0 ? "," : "").append(Json::quoted(ids[i].text()).text());
-    return Json::stored(out + ']');
+        shown.push_back(Json::quoted(ids[i].text()));
+    return list_of(shown);
 }
 
 }  // namespace
 
 /// In the order in which they need one another.
 struct House::Rooms {
-    Rooms(const config::Config& c, std::unique_ptr<SystemClock> time, Backend b,
+    Rooms(const config::Config& c, std::string name, std::unique_ptr<SystemClock> time, Backend b,
           asio::io_context& context)
         : config(c),
+          instance(std::move(name)),
+          roles(roles_of(c.server.roles)),
           own_clock(std::move(time)),
           clock(*own_clock),
           backend(std::move(b)),
           metrics(HOLDFAST_VERSION),
           slowed(*backend.store, clock, context.get_executor(), Rng::from_system(), faults_of(c)),
-          store(c.test.commit_delay > Duration{0} ? slowed : *backend.store, clock,
-                metrics.registry()),
+          watched(c.test.commit_delay > Duration{0} ? slowed : *backend.store, clock,
+                  outage_news(c)),
+          store(watched, clock, metrics.registry()),
           engine(store, clock, context.get_executor(), engine_options(c)),
           workers(clock),
           events(engine, clock, context.get_executor()),
           ticker(engine),
-          retention(engine, {c.retention.finished, c.retention.feed}),
+          retention(engine, retention_of(c)),
           doctor(engine),
+          timekeeper(
+              engine, [this] { return keep_time(); }, kTimekeeping),
+          sweeper(
+              engine, [this] { return backend.sweep(); }, kSweeping),
+          neighbourhood(*backend.coordination, engine, workers, {instance, HOLDFAST_VERSION, roles},
+                        clock, context.get_executor()),
           services(context.get_executor()),
           server(http_services(), server_options(c), clock, context.get_executor()) {
         engine.set_witness(&metrics);
+        engine.on_request([this](const Uuid& id, bool cancel, bool pause) {
+            workers.requested(id, cancel, pause);
+        });
+        if (backend.on_another_server)
+            backend.on_another_server([this] {
+                log::warn("another server answers for the store: looking for what it does not know",
+                          {{"store", config.store.url.redacted()}});
+                sweeper.hurry();
+                neighbourhood.look_around();
+            });
+    }
+
+    bool has(Role role) const { return std::ranges::find(roles, role) != roles.end(); }
+
+    /// What runs here; the ticker keeps the time by itself.
+    std::vector<engine::Service*> all_services() {
+        if (!has(Role::ticker)) return {&timekeeper};
+        std::vector<engine::Service*> all{&ticker, &retention, &doctor};
+        if (backend.sweep) all.push_back(&sweeper);
+        return all;
+    }
+
+    Async<Result<bool>> keep_time() {
+        CO_TRY_VOID(co_await engine.sync_clock());
+        co_return false;
     }
 
     http::Services http_services() {
@@ -89,11 +182,18 @@ struct House::Rooms {
             .workers = workers,
             .metrics = metrics,
             .events = events,
-            .instance = instance_name(),
+            .instance = instance,
+            .roles = roles,
             .store = config.store.url.redacted(),
             .durability = std::string(store.durability()),
             .health = [this] { return health(); },
             .doctor = [this] { return examine(); },
+            .instances = [this] { return neighbourhood.instances(); },
+            .other_workers = [this] { return neighbourhood.other_workers(); },
+            .drain_elsewhere =
+                [this](std::string worker) {
+                    return neighbourhood.drain_elsewhere(std::move(worker));
+                },
             .before_scrape =
                 [this] {
                     metrics.set_without_wake_source(doctor.diagnosis().without_wake_source.size());
@@ -103,29 +203,29 @@ struct House::Rooms {
     }
 
     Json health() {
-        std::string problems = "[";
+        std::vector<Json> problems;
+        if (const auto trouble = backend.trouble()) problems.push_back(Json::quoted(*trouble));
         const auto add = [&](std::string_view name, const engine::Service& service) {
-            if (!service.failing()) return;
-            problems.append(problems.size() > 1 ? "," : "")
-                .append(
-                    Json::quoted(std::string(name) + ": " + service.last_error()->detail).text());
+            if (service.failing())
+                problems.push_back(
+                    Json::quoted(std::string(name) + ": " + service.last_error()->detail));
         };
         add("timers", ticker);
         add("retention", retention);
         add("doctor", doctor);
+        add("sweeper", sweeper);
         if (!doctor.diagnosis().healthy())
-            problems.append(problems.size() > 1 ? "," : "")
-                .append(R"("the doctor found tasks that nothing will move: see /v1/doctor")");
-        return JsonObject{}.add("problems", Json::stored(problems + ']')).done();
+            problems.push_back(
+                Json::quoted("the doctor found tasks that nothing will move: see /v1/doctor"));
+        return JsonObject{}.add("problems", list_of(problems)).done();
     }
 
     Async<Json> examine() {
         const auto whole = co_await backend.check();
         const auto looked = co_await doctor.run_once();
         const engine::Diagnosis& found = doctor.diagnosis();
-        std::string miscounted = "[";
-        for (const std::string& text : found.miscounted)
-            miscounted.append(miscounted.size() > 1 ? "," : "").append(Json::quoted(text).text());
+        std::vector<Json> miscounted;
+        for (const std::string& text : found.miscounted) miscounted.push_back(Json::quoted(text));
         JsonObject report;
         report.add("healthy", Json::of(whole && looked && found.healthy()))
             .add("store", config.store.url.redacted())
@@ -135,18 +235,24 @@ struct House::Rooms {
             .add("without_wake_source", ids_json(found.without_wake_source))
             .add("misplaced", ids_json(found.misplaced))
             .add("overdue", ids_json(found.overdue))
-            .add("miscounted", Json::stored(miscounted + ']'))
+            .add("miscounted", list_of(miscounted))
             .add("time", format_time(engine.now()));
         if (!whole) report.add("store_problem", whole.error().detail);
         co_return report.done();
     }
 
+    static constexpr Duration kTimekeeping = std::chrono::seconds{1};
+    static constexpr Duration kSweeping = std::chrono::seconds{30};
+
     config::Config config;
+    std::string instance;
+    std::vector<Role> roles;
     std::unique_ptr<SystemClock> own_clock;
     Clock& clock;
     Backend backend;
     observe::Metrics metrics;
     stores::FaultyStore slowed;
+    stores::OutageStore watched;
     stores::MeteredStore store;
     engine::Engine engine;
     nodes::Workers workers;
@@ -154,6 +260,9 @@ struct House::Rooms {
     engine::Ticker ticker;
     engine::Retention retention;
     engine::Doctor doctor;
+    engine::Chore timekeeper;
+    engine::Chore sweeper;
+    Neighbourhood neighbourhood;
     TaskGroup services;
     http::Server server;
 };
@@ -163,34 +272,34 @@ House::~House() = default;
 
 Result<std::unique_ptr<House>> House::build(const config::Config& config,
                                             asio::io_context& context) {
+    TRY_VOID(check_roles(config));
     TRY_VOID(domain::use_own_presets(config.presets));
+    std::string instance = instance_name(config.server.instance);
     // The clock outlives the store that is opened with it, so the rooms are made around both.
     auto clock = std::make_unique<SystemClock>();
-    TRY(Backend backend, open_backend(config.store, *clock, context.get_executor()));
-    auto rooms = std::make_unique<Rooms>(config, std::move(clock), std::move(backend), context);
+    TRY(Backend backend, open_backend(config, instance, *clock, context));
+    auto rooms = std::make_unique<Rooms>(config, std::move(instance), std::move(clock),
+                                         std::move(backend), context);
     TRY_VOID(rooms->server.listen());
     return std::unique_ptr<House>(new House(std::move(rooms)));
 }
 
 void House::start() {
-    for (engine::Service* service : {static_cast<engine::Service*>(&rooms_->ticker),
-                                     static_cast<engine::Service*>(&rooms_->retention),
-                                     static_cast<engine::Service*>(&rooms_->doctor)})
+    for (engine::Service* service : rooms_->all_services())
         rooms_->services.spawn(engine::Service::run(service, &rooms_->services));
+    rooms_->neighbourhood.join(rooms_->services, url());
     rooms_->server.start();
 }
 
 Async<Result<>> House::stop() {
     co_await rooms_->server.stop();
     co_await rooms_->services.stop();
+    co_await rooms_->neighbourhood.leave();
     co_return co_await rooms_->backend.close();
 }
 
 std::string House::url() const {
-    const auto at = rooms_->server.address();
-    const std::string host = at.address().to_string();
-    return "http://" + (at.address().is_v6() ? '[' + host + ']' : host) + ':' +
-           std::to_string(at.port());
+    return url_of(rooms_->server.address());
 }
 
 }  // namespace holdfast::app

@@ -139,8 +139,8 @@ struct AppendJson {
 };
 
 std::string_view colour_of(Level level) {
-    constexpr std::array<std::string_view, 4> kColours{"\x1b[2m", "\x1b[32m", "\x1b[33m",
-                                                       "\x1b[31m"};
+    constexpr std::array<std::string_view, 5> kColours{"\x1b[2m", "\x1b[32m", "\x1b[33m",
+                                                       "\x1b[31m", "\x1b[1;31m"};
     return kColours[static_cast<std::size_t>(level)];
 }
 constexpr std::string_view kDim = "\x1b[2m";
@@ -148,7 +148,7 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 spdlog::level::level_enum spdlog_level(Level level) {
     constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
-                                 spdlog::level::err};
+                                 spdlog::level::err, spdlog::level::critical};
     return kLevels[static_cast<std::size_t>(level)];
 }
 
@@ -216,7 +216,7 @@ std::string text_line(const Line& line, Duration zone, bool colour) {
     out.append(paint(kDim)).append(stamp, stamp.find('T') + 1, 12).append(paint(kPlain));
     const std::string_view name = to_string(line.level);
     out.append(" ").append(paint(colour_of(line.level))).append(name).append(paint(kPlain));
-    out.append(6 - name.size(), ' ');
+    out.append(std::max<std::size_t>(6, name.size() + 1) - name.size(), ' ');
     append_escaped(out, line.message, kLongestMessage, false, false);
     for (const Field& field : line.fields) {
         out.append("  ").append(paint(kDim)).append(field.name).append("=").append(paint(kPlain));

@@ -14,7 +14,13 @@
 
 namespace holdfast::log {
 
-enum class Level : std::uint8_t { debug, info, warn, error };
+enum class Level : std::uint8_t {
+    debug,
+    info,
+    warn,
+    error,
+    critical,  ///< Somebody should be woken up.
+};
 enum class Form : std::uint8_t {
     automatic,  ///< text where standard error is a terminal, else json.
     text,       ///< 12:03:22.123 info  listening  address=127.0.0.1:7400
@@ -22,7 +28,7 @@ enum class Form : std::uint8_t {
 };
 
 constexpr std::string_view to_string(Level level) {
-    constexpr std::string_view kNames[] = {"debug", "info", "warn", "error"};
+    constexpr std::string_view kNames[] = {"debug", "info", "warn", "error", "critical"};
     return kNames[static_cast<std::size_t>(level)];
 }
 
@@ -69,6 +75,9 @@ inline void warn(std::string_view message, std::initializer_list<Field> fields =
 }
 inline void error(std::string_view message, std::initializer_list<Field> fields = {}) {
     write(Level::error, message, fields);
+}
+inline void critical(std::string_view message, std::initializer_list<Field> fields = {}) {
+    write(Level::critical, message, fields);
 }
 
 // ---- the lines themselves, without their line end ----

@@ -27,6 +27,7 @@ TEST(LogText, is_time_level_message_and_fields) {
     EXPECT_EQ(text("listening", {{"address", "127.0.0.1:7400"}, {"tasks", 3}, {"ready", true}}),
               "12:03:22.123 info  listening  address=127.0.0.1:7400  tasks=3  ready=true");
     EXPECT_EQ(text_line({kNoon, Level::error, "no", {}}, 0s, false), "12:03:22.123 error no");
+    EXPECT_EQ(text_line({kNoon, Level::critical, "no", {}}, 0s, false), "12:03:22.123 critical no");
     EXPECT_EQ(text_line({kNoon, Level::info, "east", {}}, 8h, false), "20:03:22.123 info  east");
 }
 

@@ -20,6 +20,7 @@ Commands client_commands() {
         {"bulk", "Act on every task that matches", bulk},
         {"work", "Run a program for every task of a queue", work},
         {"workers", "Who works here", workers},
+        {"instances", "The servers that share this store", instances},
         {"queues", "Queues: list, pause, resume, close, open, limit", queues},
         {"stats", "Counts by queue, type and state", stats},
         {"events", "What happens, as it happens", events},

@@ -18,6 +18,7 @@ int signal(const Arguments& arguments, Io& io);
 int suspended(const Arguments& arguments, Io& io);
 int queues(const Arguments& arguments, Io& io);
 int stats(const Arguments& arguments, Io& io);
+int instances(const Arguments& arguments, Io& io);
 int workers(const Arguments& arguments, Io& io);
 int bulk(const Arguments& arguments, Io& io);
 int events(const Arguments& arguments, Io& io);

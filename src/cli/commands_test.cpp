@@ -116,6 +116,19 @@ TEST_F(CommandsTest, an_empty_list_is_an_empty_array_and_no_error) {
     }
 }
 
+TEST_F(CommandsTest, instances_are_listed_with_their_roles_and_the_one_that_answers_is_marked) {
+    answers(
+        {{"GET /v1/instances",
+          {200, R"({"instances":[{"id":"a-1","self":false,"roles":["api","ticker"],"workers":3,)"
+                R"("address":"http://127.0.0.1:1","version":"1.2"},{"id":"b-2","self":true}]})"}}});
+    const auto said = say({"instances"});
+    EXPECT_EQ(said.code, kOk) << said.err;
+    EXPECT_TRUE(said.out.contains("api,ticker")) << said.out;
+    EXPECT_TRUE(said.out.contains("b-2 *")) << said.out;
+    EXPECT_FALSE(said.out.contains("a-1 *")) << said.out;
+    EXPECT_EQ(boost::json::parse(say({"instances", "-o", "json"}).out).as_array().size(), 2U);
+}
+
 TEST_F(CommandsTest, options_may_stand_before_the_command) {
     auto& canned = answers({{"GET /v1/tasks/x", {200, kTask}}});
     url = "http://127.0.0.1:1";

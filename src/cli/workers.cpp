@@ -24,6 +24,7 @@ int workers(const Arguments& arguments, Io& io) {
                      {.name = "SLOTS", .worth = 6, .right = true},
                      {.name = "STATE", .worth = 5},
                      {.name = "ADDRESS", .worth = 3},
+                     {.name = "INSTANCE", .worth = 2},
                      {.name = "SINCE", .worth = 4}});
         for (const auto& worker : list) {
             std::string queues;
@@ -36,7 +37,7 @@ int workers(const Arguments& arguments, Io& io) {
             if (name.empty()) name = text_of(worker, "name");
             table.add({name, queues, text_of(worker, "running"), text_of(worker, "slots"),
                        text_of(worker, "state"), text_of(worker, "address"),
-                       time_of(worker, "connected_at", io)});
+                       text_of(worker, "instance"), time_of(worker, "connected_at", io)});
         }
         table.print(io);
         return kOk;

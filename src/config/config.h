@@ -29,7 +29,19 @@ struct Address {
 };
 
 /// Which of them are built in is not known here.
-enum class Scheme : std::uint8_t { memory, sqlite, redis, rediss, redis_cluster, postgres };
+enum class Scheme : std::uint8_t {
+    memory,
+    sqlite,
+    redis,
+    rediss,
+    redis_cluster,
+    rediss_cluster,
+    redis_sentinel,
+    postgres,
+};
+constexpr bool is_redis(Scheme scheme) {
+    return scheme >= Scheme::redis && scheme <= Scheme::redis_sentinel;
+}
 
 struct StoreUrl {
     std::string text;  ///< May hold a password: show `redacted()`.
@@ -48,14 +60,27 @@ struct Config {
     struct Server {
         Address listen;
         Duration drain{};
+        std::string instance;            ///< "auto": from the machine's name.
+        std::vector<std::string> roles;  ///< "all", or some of api, gateway, ticker.
     } server;
     struct Store {
         StoreUrl url;
         Durability durability{};
         std::size_t body_cache_bytes = 0;
     } store;
+    struct Redis {
+        std::string prefix;
+        std::size_t partitions = 0;  ///< 0: as many as suit the kind of server.
+        bool accept_loss = false;
+        std::vector<std::string> pel_queues;  ///< "*": all.
+        Duration reclaim_idle{};
+        std::string dlq;  ///< "auto": below the prefix; empty: none.
+        std::size_t wait_replicas = 0;
+        bool wait_aof = false;
+        Duration wait_timeout{};
+    } redis;
     struct Retention {
-        Duration finished{};
+        Duration finished{};  ///< 0: as long as suits the store.
         Duration feed{};
     } retention;
     struct Http {

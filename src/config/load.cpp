@@ -65,7 +65,11 @@ std::optional<std::string> wrong_type(Type type, Kind kind) {
         case Type::choice:
         case Type::address:
         case Type::store_url:
+        case Type::name:
             return need(kind == Kind::text, "text in quotes");
+        case Type::names:
+            return need(kind == Kind::text || kind == Kind::texts,
+                        "a list of texts, like [\"a\", \"b\"]");
     }
     std::unreachable();
 }
@@ -227,7 +231,13 @@ class Loader {
                             did_you_mean_key(entry));
         if (const auto wrong = wrong_type(option->type, entry.kind))
             return complain(entry.where + ": " + entry.name() + ": " + *wrong);
-        take(*option, entry.text, entry.where);
+        take(*option, entry.kind == Kind::texts ? joined(entry.texts) : entry.text, entry.where);
+    }
+
+    static std::string joined(const std::vector<std::string>& texts) {
+        std::string all;
+        for (const std::string& text : texts) all.append(all.empty() ? "" : ",").append(text);
+        return all;
     }
 
     static bool is_section(const std::string& name) {

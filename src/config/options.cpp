@@ -33,6 +33,7 @@ constexpr Range kNone{};
 
 using C = Config;
 using Http = Config::Http;
+using Redis = Config::Redis;
 
 constexpr std::array kOptions{
     Option{"server.listen", Type::address, "127.0.0.1:7400", kNone, "",
@@ -43,9 +44,30 @@ constexpr std::array kOptions{
            "How long SIGTERM waits for requests in flight before it closes their connections.",
            kServing, put<&C::server, &C::Server::drain>},
 
+    Option{"server.roles",
+           Type::names,
+           "all",
+           {1, 4},
+           "all|api|gateway|ticker",
+           "What this instance does: api serves producers, operators and readers; gateway serves "
+           "workers; ticker does what is due, throws away what is old and looks for what is wrong. "
+           "Several instances need a store that they share: Redis.",
+           kServing,
+           put<&C::server, &C::Server::roles>},
+    Option{"server.instance",
+           Type::name,
+           "auto",
+           {1, 64},
+           "",
+           "The name of this instance among those that share the store, each its own; auto: host, "
+           "process and a random part.",
+           kServing,
+           put<&C::server, &C::Server::instance>},
+
     Option{"store.url", Type::store_url, "sqlite:./holdfast-data", kNone, "",
            "Where tasks are kept: memory: (lost at exit), sqlite:DIRECTORY, redis://…, rediss://…, "
-           "redis-cluster://h:p,h:p or postgres://….",
+           "redis-cluster://h:p,h:p, rediss-cluster://…, redis-sentinel://h:p,h:p/SERVICE or "
+           "postgres://….",
            kOnStore, put<&C::store, &C::Store::url>},
     Option{"store.durability", Type::choice, "full", kNone, "full|relaxed",
            "full: what was accepted survives a power cut; relaxed: it survives the end of the "
@@ -60,9 +82,69 @@ constexpr std::array kOptions{
            kOnStore,
            put<&C::store, &C::Store::body_cache_bytes>},
 
-    Option{"retention.finished", Type::duration, "7d", between(1s, std::chrono::days{3650}), "",
-           "How long finished tasks are kept, with their history.", kServing,
-           put<&C::retention, &C::Retention::finished>},
+    Option{"redis.prefix",
+           Type::name,
+           "hf",
+           {1, 32},
+           "",
+           "What the names of all keys in Redis begin with: one for each environment on a server.",
+           kOnStore,
+           put<&C::redis, &Redis::prefix>},
+    Option{
+        "redis.partitions",
+        Type::count,
+        "0",
+        {0, 4096},
+        "",
+        "Over how many slots of a cluster tasks are spread: a power of two, fixed when the first "
+        "instance starts; 0: 1 on a single server, 16 on a cluster.",
+        kOnStore,
+        put<&C::redis, &Redis::partitions>},
+    Option{"redis.accept_loss", Type::truth, "false", kNone, "",
+           "Start also on a server that may forget what was accepted: without an append-only file, "
+           "or one that evicts keys.",
+           kOnStore, put<&C::redis, &Redis::accept_loss>},
+    Option{"redis.pel_queues",
+           Type::names,
+           "",
+           {0, 1000},
+           "",
+           "Queues whose failed tasks stay in the stream's pending list until their retry is due, "
+           "instead of leaving it; *: all.",
+           kOnStore,
+           put<&C::redis, &Redis::pel_queues>},
+    Option{"redis.reclaim_idle", Type::duration, "10m", between(0s, 24h), "",
+           "In those queues: how long a pending entry is left alone before it may be taken over.",
+           kOnStore, put<&C::redis, &Redis::reclaim_idle>},
+    Option{
+        "redis.dlq",
+        Type::name,
+        "auto",
+        {0, 64},
+        "",
+        "The stream that names suspended and failed tasks for as long as they are that; auto: the "
+        "prefix and :dlq; empty: none.",
+        kOnStore,
+        put<&C::redis, &Redis::dlq>},
+    Option{"redis.wait_replicas",
+           Type::count,
+           "0",
+           {0, 10},
+           "",
+           "An answer waits until so many replicas have the write.",
+           kOnStore,
+           put<&C::redis, &Redis::wait_replicas>},
+    Option{"redis.wait_aof", Type::truth, "false", kNone, "",
+           "An answer waits until the write is in the append-only file on disk (Redis 7.2).",
+           kOnStore, put<&C::redis, &Redis::wait_aof>},
+    Option{"redis.wait_timeout", Type::duration, "1s", between(1ms, 1min), "",
+           "How long such an answer waits; then it is a 503, and the write may or may not stay.",
+           kOnStore, put<&C::redis, &Redis::wait_timeout>},
+
+    Option{"retention.finished", Type::duration, "0s", between(0s, std::chrono::days{3650}), "",
+           "How long finished tasks are kept, with their history; 0s: 7d in the embedded store, 1h "
+           "in Redis.",
+           kServing, put<&C::retention, &C::Retention::finished>},
     Option{"retention.feed", Type::duration, "1d", between(1s, std::chrono::days{365}), "",
            "How long events are kept for readers that resume.", kServing,
            put<&C::retention, &C::Retention::feed>},
@@ -175,6 +257,7 @@ const Option* find_option(std::string_view name) {
 std::string flag_of(const Option& option) {
     std::string_view name = option.name;
     if (name == "store.url") return "store";
+    if (name == "redis.accept_loss") return "accept-loss";
     for (const std::string_view section : kShortSections) {
         if (name.starts_with(section)) name.remove_prefix(section.size());
     }

@@ -39,12 +39,14 @@ std::string synopsis(const Option& option) {
     const std::string flag = flag_of(option);
     if (option.type == Type::truth) return "--" + flag + ", --no-" + flag;
     if (option.type == Type::choice) return "--" + flag + ' ' + std::string(option.choices);
+    if (option.type == Type::names && !option.choices.empty())
+        return "--" + flag + ' ' + std::string(option.choices) + ",…";
     return "--" + flag + ' ' + std::string(placeholder(option.type));
 }
 
 /// "default 1MiB; 1KiB to 64MiB"
 std::string facts(const Option& option) {
-    std::string text = "default " + std::string(option.fallback);
+    std::string text = "default " + std::string(option.fallback.empty() ? "none" : option.fallback);
     const bool ranged = option.type <= Type::duration;
     return ranged ? text + "; " + allowed(option) : text;
 }
@@ -69,7 +71,7 @@ void append_option(std::string& page, const Option& option) {
     page.append(" | ")
         .append(code(variable_of(option)))
         .append(" | ")
-        .append(code(option.fallback));
+        .append(option.fallback.empty() ? "–" : code(option.fallback));
     page.append(" | ").append(range.empty() ? "–" : range);
     page.append(" | ").append(option.text).append(" |\n");
 }

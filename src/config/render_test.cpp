@@ -42,6 +42,10 @@ TEST(Options, are_called_as_documents_and_scripts_say) {
     EXPECT_EQ(named("store.durability"), "durability HOLDFAST_DURABILITY");
     EXPECT_EQ(named("store.body_cache"), "body-cache HOLDFAST_BODY_CACHE");
     EXPECT_EQ(named("retention.finished"), "retention-finished HOLDFAST_RETENTION_FINISHED");
+    EXPECT_EQ(named("server.roles"), "roles HOLDFAST_ROLES");
+    EXPECT_EQ(named("server.instance"), "instance HOLDFAST_INSTANCE");
+    EXPECT_EQ(named("redis.prefix"), "redis-prefix HOLDFAST_REDIS_PREFIX");
+    EXPECT_EQ(named("redis.accept_loss"), "accept-loss HOLDFAST_ACCEPT_LOSS");
     EXPECT_EQ(named("http.max_body"), "http-max-body HOLDFAST_HTTP_MAX_BODY");
     EXPECT_EQ(named("engine.max_in_flight"), "engine-max-in-flight HOLDFAST_ENGINE_MAX_IN_FLIGHT");
     EXPECT_EQ(named("log.format"), "log-format HOLDFAST_LOG_FORMAT");

@@ -19,8 +19,9 @@ struct Unit {
 constexpr std::array kUnits{Unit{"TiB", std::int64_t{1} << 40}, Unit{"GiB", 1 << 30},
                             Unit{"MiB", 1 << 20}, Unit{"KiB", 1 << 10}, Unit{"B", 1}};
 
-constexpr std::array<std::string_view, 6> kSchemes{"memory:",   "sqlite:",          "redis://",
-                                                   "rediss://", "redis-cluster://", "postgres://"};
+constexpr std::array<std::string_view, 8> kSchemes{
+    "memory:",          "sqlite:",           "redis://",          "rediss://",
+    "redis-cluster://", "rediss-cluster://", "redis-sentinel://", "postgres://"};
 
 std::unexpected<Error> bad(std::string problem) {
     return refuse(Code::invalid_argument, std::move(problem));
@@ -59,6 +60,40 @@ Result<std::int64_t> parse_choice(const Option& option, std::string_view text) {
     if (const auto meant = nearest(text, choices))
         problem.append("; did you mean ").append(*meant).append("?");
     return bad(std::move(problem));
+}
+
+bool is_name(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_.:-").find(c) != std::string_view::npos;
+    });
+}
+
+Result<std::string> parse_name(const Option& option, std::string_view text) {
+    const auto size = static_cast<std::int64_t>(text.size());
+    if (!is_name(text) || size < option.range.least || size > option.range.most)
+        return bad(in_quotes(text) + " is not a name, which has " + allowed(option));
+    return std::string(text);
+}
+
+/// Each once, in the order in which they were said.
+Result<std::vector<std::string>> parse_names(const Option& option, std::string_view text) {
+    const auto choices = choices_of(option);
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        const bool known =
+            choices.empty() ? word == "*" || (!word.empty() && word.size() <= 64 && is_name(word))
+                            : std::ranges::find(choices, word) != choices.end();
+        if (!known) return bad(in_quotes(word) + " is none of " + allowed(option));
+        if (std::ranges::find(names, word) == names.end()) names.emplace_back(word);
+    }
+    const auto count = static_cast<std::int64_t>(names.size());
+    if (count < option.range.least || count > option.range.most)
+        return bad("it names " + std::to_string(count) + "; allowed are " +
+                   std::to_string(option.range.least) + " to " + std::to_string(option.range.most));
+    return names;
 }
 
 /// Whether an IP literal names this machine itself; nothing when it is no IP literal.
@@ -163,7 +198,8 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
         const std::string_view word = text.substr(0, colon == std::string_view::npos ? 0 : colon);
         return bad((word.empty() ? std::string("it") : in_quotes(word)) +
                    " is not the address of a store; write memory:, sqlite:DIRECTORY, redis://…, "
-                   "rediss://…, redis-cluster://h:p,h:p or postgres://…");
+                   "rediss://…, redis-cluster://h:p,h:p, redis-sentinel://h:p,h:p/SERVICE or "
+                   "postgres://…");
     }
     StoreUrl url{std::string(text), static_cast<Scheme>(scheme - kSchemes.begin())};
     if (text.find('\0') != std::string_view::npos) return bad("it has a NUL in it");
@@ -224,6 +260,10 @@ Result<Value> read_value(const Option& option, std::string_view text) {
             return parse_store_url(text);
         case Type::truth:
             return parse_truth(text);
+        case Type::name:
+            return parse_name(option, text);
+        case Type::names:
+            return parse_names(option, text);
     }
     std::unreachable();
 }
@@ -246,6 +286,14 @@ std::string show_value(const Option& option, const Value& value) {
             return std::get<StoreUrl>(value).redacted();
         case Type::truth:
             return std::get<bool>(value) ? "true" : "false";
+        case Type::name:
+            return std::get<std::string>(value);
+        case Type::names: {
+            std::string all;
+            for (const std::string& word : std::get<std::vector<std::string>>(value))
+                all.append(all.empty() ? "" : ",").append(word);
+            return all;
+        }
     }
     std::unreachable();
 }
@@ -259,12 +307,18 @@ std::string allowed(const Option& option) {
             return format_size(least) + " to " + format_size(most);
         case Type::duration:
             return format_duration(Duration{least}) + " to " + format_duration(Duration{most});
+        case Type::names:
+            if (option.choices.empty()) return "names, or *";
+            [[fallthrough]];
         case Type::choice: {
             std::string all;
             for (const std::string_view choice : choices_of(option))
                 all.append(all.empty() ? "" : ", ").append(choice);
             return all;
         }
+        case Type::name:
+            return std::to_string(least) + " to " + std::to_string(most) +
+                   " of A-Z a-z 0-9 _ . : -";
         case Type::truth:
             return "true, false";
         case Type::address:
@@ -275,8 +329,8 @@ std::string allowed(const Option& option) {
 }
 
 std::string_view placeholder(Type type) {
-    constexpr std::array<std::string_view, 7> kWords{"NUMBER",    "SIZE", "DURATION", "WORD",
-                                                     "HOST:PORT", "URL",  ""};
+    constexpr std::array<std::string_view, 9> kWords{
+        "NUMBER", "SIZE", "DURATION", "WORD", "HOST:PORT", "URL", "", "NAME", "NAME,NAME"};
     return kWords[static_cast<std::size_t>(type)];
 }
 

@@ -5,15 +5,27 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "config/config.h"
 
 namespace holdfast::config {
 
-enum class Type : std::uint8_t { count, size, duration, choice, address, store_url, truth };
+enum class Type : std::uint8_t {
+    count,
+    size,
+    duration,
+    choice,
+    address,
+    store_url,
+    truth,
+    name,   ///< Letters, digits and _ . : -; its length is in the range.
+    names,  ///< With commas between them; of the choices, where there are any.
+};
 
 /// Counts, sizes in bytes and the number of a choice are integers.
-using Value = std::variant<std::int64_t, Duration, bool, Address, StoreUrl>;
+using Value = std::variant<std::int64_t, Duration, bool, Address, StoreUrl, std::string,
+                           std::vector<std::string>>;
 
 /// Both ends belong to it.
 struct Range {

@@ -78,10 +78,34 @@ TEST(StoreUrlText, has_a_scheme_and_a_place) {
     check("redis://h:6379/0", Scheme::redis, "h:6379/0");
     check("rediss://h", Scheme::rediss, "h");
     check("redis-cluster://a:1,b:2", Scheme::redis_cluster, "a:1,b:2");
+    check("rediss-cluster://a:1,b:2", Scheme::rediss_cluster, "a:1,b:2");
+    check("redis-sentinel://a:1,b:2/main", Scheme::redis_sentinel, "a:1,b:2/main");
     check("postgres://u@h/db", Scheme::postgres, "u@h/db");
     for (const std::string_view text : {"", "holdfast-data", "mysql://h", "sqlite:", "memory:x",
                                         "redis://", "redis:h", "SQLITE:x"})
         EXPECT_FALSE(parse_store_url(text)) << text;
+}
+
+TEST(Name, is_short_and_plain) {
+    const Option& prefix = *find_option("redis.prefix");
+    EXPECT_EQ(read_value(prefix, "hf:test-1"), Value(std::string("hf:test-1")));
+    for (const std::string& text : {std::string(), std::string("a b"), std::string("{x}"),
+                                    std::string("ä"), std::string(33, 'a')})
+        EXPECT_FALSE(read_value(prefix, text)) << text;
+    EXPECT_EQ(read_value(*find_option("redis.dlq"), ""), Value(std::string()));
+}
+
+TEST(Names, are_read_with_commas_each_once_and_only_those_there_are) {
+    const Option& roles = *find_option("server.roles");
+    EXPECT_EQ(read_value(roles, "api,ticker,api"),
+              Value(std::vector<std::string>{"api", "ticker"}));
+    for (const std::string_view text : {"", "worker", "api,,ticker", "api, ticker", "*"})
+        EXPECT_FALSE(read_value(roles, text)) << text;
+    const Option& queues = *find_option("redis.pel_queues");
+    EXPECT_EQ(read_value(queues, ""), Value(std::vector<std::string>{}));
+    EXPECT_EQ(read_value(queues, "*"), Value(std::vector<std::string>{"*"}));
+    EXPECT_EQ(show_value(queues, *read_value(queues, "a,b")), "a,b");
+    EXPECT_FALSE(read_value(queues, "a b"));
 }
 
 TEST(StoreUrlText, never_shows_a_password) {
@@ -92,6 +116,8 @@ TEST(StoreUrlText, never_shows_a_password) {
     EXPECT_EQ(shown("redis-cluster://me:hunter2@a:1,b:2"), "redis-cluster://me:***@a:1,b:2");
     EXPECT_EQ(shown("postgres://h/db?user=me&password=hunter2&sslmode=require"),
               "postgres://h/db?user=me&password=***&sslmode=require");
+    EXPECT_EQ(shown("redis-sentinel://me:hunter2@a:1,b:2/main/0"),
+              "redis-sentinel://me:***@a:1,b:2/main/0");
     EXPECT_EQ(shown("redis-cluster://a:1,b:2"), "redis-cluster://a:1,b:2");
     EXPECT_EQ(shown("sqlite:/data/a:b@c"), "sqlite:/data/a:b@c");
     for (const std::string_view text :

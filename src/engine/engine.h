@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/uuid.h"
+#include "coordination/coordination.h"
 #include "domain/decide.h"
 #include "domain/explain.h"
 #include "engine/admission.h"
@@ -112,6 +113,16 @@ class Engine {
     /// Is told of what this engine does from now on; none: nobody.
     void set_witness(Witness* witness) { witness_ = witness; }
 
+    // ---- other instances on the same store: hints only, see neighbours.cpp ----
+    /// Told of what they may be waiting for; none: this instance is alone, and pays nothing.
+    void set_neighbours(coordination::Coordination* neighbours) { neighbours_ = neighbours; }
+    /// What another instance tells.
+    void heard(const coordination::Hint& hint);
+    /// Who is told that a task that somebody runs shall be cancelled or paused, here or by another instance. The
+    /// answer to a heartbeat says it in any case.
+    using RequestHandler = std::function<void(const TaskId& id, bool cancel, bool pause)>;
+    void on_request(RequestHandler act) { on_request_ = std::move(act); }
+
     Clock& clock() { return clock_; }
     stores::Store& store() { return store_; }
     const asio::any_io_executor& executor() const { return executor_; }
@@ -155,6 +166,8 @@ class Engine {
                                             domain::Event event, By by);
 
     void announce(const domain::Header& header);
+    void announce_work(const std::string& queue, std::uint32_t tasks);
+    void announce_request(const domain::Header& header);
     void tell(const Trace& trace);
     void hold(const domain::Header& header);
 
@@ -172,6 +185,8 @@ class Engine {
     std::size_t in_flight_ = 0;
     Admission admission_;
     Witness* witness_ = nullptr;
+    coordination::Coordination* neighbours_ = nullptr;
+    RequestHandler on_request_;
 };
 
 }  // namespace holdfast::engine

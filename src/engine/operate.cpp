@@ -83,7 +83,11 @@ Async<Result<QueueSettings>> Engine::edit_queue(std::string name, Queues::Edit e
     CO_TRY_VOID(check_by(by));
     auto settings =
         co_await queues_.edit(name, std::move(edit), event, std::move(by), now(), rng_() | 1);
-    if (settings) waiters_.ring_all(name);
+    if (settings) {
+        waiters_.ring_all(name);
+        if (neighbours_ != nullptr)
+            neighbours_->tell({coordination::Hint::Of::settings, std::move(name)});
+    }
     co_return settings;
 }
 

@@ -20,6 +20,9 @@ class Queues {
     Async<Result<std::vector<QueueSettings>>> get(std::vector<std::string> names);
     Async<Result<QueueSettings>> get(std::string name);
 
+    /// They were changed elsewhere: the next one to ask reads them anew.
+    void forget(const std::string& name) { copies_.erase(name); }
+
     /// `change` is applied to the stored settings; who and why are kept in the queue's history.
     using Edit = std::function<void(QueueSettings&)>;
     Async<Result<QueueSettings>> edit(std::string name, Edit change, domain::Event event, By by,

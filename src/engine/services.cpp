@@ -54,7 +54,6 @@ void compare(const stores::Stats& before, const stores::Stats& after, Census see
 }  // namespace
 
 Async<void> Service::run(Service* service, TaskGroup* group) {
-    Alarm alarm(service->engine_.clock(), service->engine_.executor());
     while (!group->stopping()) {
         const Result<bool> more = co_await service->run_once();
         service->failing_ = !more;
@@ -67,7 +66,8 @@ Async<void> Service::run(Service* service, TaskGroup* group) {
             continue;
         }
         const double stretch = 0.9 + 0.2 * service->rng_.unit();
-        co_await alarm.wait_for(std::chrono::duration_cast<Duration>(service->every_ * stretch));
+        co_await service->alarm_.wait_for(
+            std::chrono::duration_cast<Duration>(service->every_ * stretch));
     }
 }
 

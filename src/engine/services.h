@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ class Service {
   public:
     /// `every` is stretched or shrunk by up to a tenth, so that many instances do not beat together.
     Service(Engine& engine, Duration every, std::uint64_t seed)
-        : engine_(engine), every_(every), rng_(seed) {}
+        : engine_(engine), every_(every), rng_(seed), alarm_(engine.clock(), engine.executor()) {}
     virtual ~Service() = default;
     Service(const Service&) = delete;
     Service& operator=(const Service&) = delete;
@@ -23,6 +24,9 @@ class Service {
     virtual Async<Result<bool>> run_once() = 0;
     /// Rounds until the group stops. A failed round is counted and tried again after the usual time.
     static Async<void> run(Service* service, TaskGroup* group);
+
+    /// The next round is now, not when its time comes.
+    void hurry() { alarm_.ring(); }
 
     std::uint64_t failures() const { return failures_; }
     const std::optional<Error>& last_error() const { return last_error_; }
@@ -35,6 +39,7 @@ class Service {
     Engine& engine_;
     Duration every_;
     Rng rng_;
+    Alarm alarm_;
     std::uint64_t failures_ = 0;
     std::optional<Error> last_error_;
     bool failing_ = false;
@@ -47,6 +52,18 @@ class Ticker final : public Service {
                     std::uint64_t seed = 1)
         : Service(engine, every, seed) {}
     Async<Result<bool>> run_once() override;
+};
+
+/// Something small that somebody else can do.
+class Chore final : public Service {
+  public:
+    using Round = std::function<Async<Result<bool>>()>;
+    Chore(Engine& engine, Round round, Duration every, std::uint64_t seed = 4)
+        : Service(engine, every, seed), round_(std::move(round)) {}
+    Async<Result<bool>> run_once() override { return round_(); }
+
+  private:
+    Round round_;
 };
 
 struct RetentionOptions {

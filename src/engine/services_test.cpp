@@ -71,6 +71,25 @@ TEST_F(Services, a_failed_round_is_counted_and_tried_again_after_the_usual_time)
     world().run(group.stop());
 }
 
+TEST_F(Services, one_that_is_told_to_hurry_does_not_wait_for_its_time) {
+    int rounds = 0;
+    const auto round = [&rounds]() -> Async<Result<bool>> {
+        ++rounds;
+        co_return false;
+    };
+    engine::Chore chore(engine, round, 1h);
+    TaskGroup group(world().executor());
+    group.spawn(engine::Service::run(&chore, &group));
+    world().poll();
+    EXPECT_EQ(rounds, 1);
+    chore.hurry();
+    world().poll();
+    EXPECT_EQ(rounds, 2);
+    advance(30min);
+    EXPECT_EQ(rounds, 2);
+    run(group.stop());
+}
+
 TEST_F(Services, while_there_is_more_to_do_it_does_not_wait_and_others_get_their_turn) {
     submit(1000, later(1s));
     advance(1s);

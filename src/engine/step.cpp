@@ -241,13 +241,6 @@ Async<Result<Done>> Engine::step_one(Ask ask) {
     co_return std::move(answers.front());
 }
 
-/// Tells those who wait, in this process, that there is something to look at.
-void Engine::announce(const domain::Header& h) {
-    if (waiters_.size() == 0) return;
-    if (h.state == State::queued) waiters_.ring_one(h.queue);
-    if (domain::is_final(h.state)) waiters_.ring_all(h.id.text());
-}
-
 void Engine::tell(const Trace& t) {
     if (witness_ == nullptr) return;
     const domain::Header& h = t.header;

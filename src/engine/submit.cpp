@@ -19,11 +19,14 @@ std::vector<std::string> queues_of(const std::vector<domain::Submission>& submis
     return names;
 }
 
+std::size_t place_of(const std::vector<std::string>& names, const std::string& queue) {
+    return static_cast<std::size_t>(std::ranges::find(names, queue) - names.begin());
+}
+
 Result<> check_intake(domain::Submission& s, const std::vector<std::string>& names,
                       const std::vector<QueueSettings>& settings, Time now) {
     TRY_VOID(validate(s, now));
-    const QueueSettings& queue =
-        settings[static_cast<std::size_t>(std::ranges::find(names, s.queue) - names.begin())];
+    const QueueSettings& queue = settings[place_of(names, s.queue)];
     if (queue.closed)
         return refuse(Code::overloaded,
                       "queue " + s.queue + " is closed for new work by an operator");
@@ -107,16 +110,20 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
         admission_.wrote(began, clock_.now());
         if (outcomes) break;
     }
+    std::vector<std::uint32_t> queued(names.size());  // by queue
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const Entry& entry = entries[i];
         const domain::Submission& s = submissions[entry.place];
         answers[entry.place] =
             outcomes ? receipt((*outcomes)[i], entry, s) : std::unexpected(outcomes.error());
         if (!answers[entry.place] || answers[entry.place]->duplicate) continue;
-        if (entry.state == State::queued) waiters_.ring_one(s.queue);
+        if (entry.state == State::queued) ++queued[place_of(names, s.queue)];
         if (witness_ != nullptr)
             witness_->saw({domain::Event::submitted, State::none, entry.state, s.queue, s.type, at,
                            kNoTime, at});
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (queued[i] > 0) announce_work(names[i], queued[i]);
     }
     co_return co_await with_states(std::move(answers));
 }

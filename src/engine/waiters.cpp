@@ -1,5 +1,7 @@
 #include "engine/waiters.h"
 
+#include <algorithm>
+
 namespace holdfast::engine {
 
 /// A place in the waiting room, given up on every way out, also when the waiter is cancelled.
@@ -40,12 +42,14 @@ Async<Result<>> Waiters::wait(std::vector<std::string> names, Time until) {
     co_return Result<>{};
 }
 
-void Waiters::ring_one(const std::string& name) {
-    const auto line = by_name_.find(name);
-    if (line == by_name_.end()) return;
-    line->second.front()->ring();
-    line->second.splice(line->second.end(), line->second,
-                        line->second.begin());  // the next ring is another's
+void Waiters::ring_some(const std::string& name, std::size_t most) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    auto& line = found->second;
+    for (std::size_t left = std::min(most, line.size()); left > 0; --left) {
+        line.front()->ring();
+        line.splice(line.end(), line, line.begin());  // the next ring is another's
+    }
 }
 
 void Waiters::ring_all(const std::string& name) {

@@ -21,8 +21,8 @@ class Waiters {
 
     /// Waits for a ring under any of the names, or for `until`; `overloaded` when every seat is taken.
     Async<Result<>> wait(std::vector<std::string> names, Time until);
-    /// Wakes the longest-waiting one under this name: one task needs one worker.
-    void ring_one(const std::string& name);
+    /// Wakes those who have waited longest under this name, at most so many: one task needs one worker.
+    void ring_some(const std::string& name, std::size_t most);
     void ring_all(const std::string& name);
 
   private:

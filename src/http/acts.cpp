@@ -27,8 +27,6 @@ Answer act_on_one(Call call, Act act) {
     CO_TRY(const Uuid id, call.id());
     CO_TRY(domain::By by, by_of(call));
     CO_TRY(const engine::Done done, co_await (call.engine().*act)(id, std::move(by)));
-    if (done.cancel_requested || done.pause_requested)
-        call.services->workers.requested(id, done.cancel_requested, done.pause_requested);
     co_return acted(id, done);
 }
 

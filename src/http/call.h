@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/async.h"
 #include "base/json.h"
@@ -23,6 +24,13 @@ namespace holdfast::http {
 
 class Events;
 
+/// What an instance does; the routes of a role that it has not are another instance's.
+enum class Role : std::uint8_t { any, api, gateway, ticker };
+constexpr std::string_view to_string(Role role) {
+    constexpr std::string_view kNames[] = {"any", "api", "gateway", "ticker"};
+    return kNames[static_cast<std::size_t>(role)];
+}
+
 /// What the house knows about itself and the handlers may tell.
 struct Services {
     engine::Engine& engine;
@@ -30,11 +38,17 @@ struct Services {
     observe::Metrics& metrics;
     Events& events;
     std::string instance;
+    std::vector<Role> roles;
     std::string store;       ///< Which one, without secrets.
     std::string durability;  ///< What "accepted" means here.
     /// What the house has to say about its health beyond the store's answer: JSON of an object.
     std::function<Json()> health;
     std::function<Async<Json>()> doctor;
+    std::function<Async<Result<Json>>()> instances;  ///< {"instances":[…]}
+    /// The workers of the other instances, each as JSON, as far as it is known.
+    std::function<Async<std::vector<Json>>()> other_workers;
+    /// Asks the other instances to drain a worker of theirs; false: none has it.
+    std::function<Async<bool>(std::string worker)> drain_elsewhere;
     std::function<void()> before_scrape;  ///< Brings the metrics up to date.
     std::function<bool()> stopping;
 };

@@ -83,6 +83,16 @@ std::optional<Rejection> check_takeover(const Request& request, Manner manner) {
     return manner == Manner::stream ? check_upgrade(request) : std::nullopt;
 }
 
+/// Not a 404: a task would then seem not to exist.
+std::optional<Rejection> check_role(const Route& route, const std::vector<Role>& roles) {
+    const Role needed = role_of(route);
+    if (needed == Role::any || std::ranges::find(roles, needed) != roles.end()) return std::nullopt;
+    std::string detail = "this instance does not have the role ";
+    detail.append(to_string(needed))
+        .append(", which serves this path; GET /v1/instances lists all");
+    return Rejection{421, {Code::invalid_argument, std::move(detail), {}}};
+}
+
 std::string usable_request_id(std::string_view given) {
     return domain::check_token("X-Request-Id", given) ? std::string(given) : std::string{};
 }
@@ -122,6 +132,7 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
         return rejected(
             {404, {Code::not_found, "there is no such path; /openapi.json lists all", {}}});
     opened.route = found->route;
+    if (const auto no = check_role(*opened.route, services_.roles)) return rejected(*no);
     call.params = std::move(found->params);
     auto query = parse_query(request.query);
     if (!query)

@@ -54,6 +54,7 @@ Answer get_readiness(Call call);
 Answer get_metrics(Call call);
 Answer get_openapi(Call call);
 Answer get_doctor(Call call);
+Answer list_instances(Call call);
 Answer get_front_page(Call call);
 
 }  // namespace holdfast::http

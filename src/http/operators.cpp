@@ -107,16 +107,21 @@ Answer get_stats(Call call) {
 }
 
 Answer list_workers(Call call) {
-    co_return Response{.body = call.services->workers.json()};
+    const Services& services = *call.services;
+    std::string out = R"({"workers":)" + services.workers.json(services.instance);
+    out.pop_back();
+    for (const Json& worker : co_await services.other_workers())
+        out.append(out.back() == '[' ? "" : ",").append(worker.text());
+    co_return Response{.body = out + "]}"};
 }
 
 Answer drain_worker(Call call) {
     CO_TRY(Fields fields, Fields::of(call));
     CO_TRY_VOID(fields.text("reason"));
     CO_TRY_VOID(fields.nothing_left());
-    if (call.services->workers.drain(call.params[0]) == 0)
-        co_return refuse(Code::not_found,
-                         "no worker " + call.params[0] + " has a stream open here");
+    if (call.services->workers.drain(call.params[0]) == 0 &&
+        !co_await call.services->drain_elsewhere(call.params[0]))
+        co_return refuse(Code::not_found, "no worker " + call.params[0] + " has a stream open");
     co_return json_response(
         JsonObject{}.add("worker", call.params[0]).add("draining", Json::of(true)).done(), 202);
 }

@@ -75,6 +75,7 @@ constexpr std::array kQueues{Promise{200, "Queues", "Every queue that is known."
 constexpr std::array kOneQueue{Promise{200, "Queue", "The queue as it is now."}};
 constexpr std::array kStats{Promise{200, "Stats", "Counts by queue, type and state."}};
 constexpr std::array kWorkers{Promise{200, "Workers", "Who was heard of lately."}};
+constexpr std::array kInstances{Promise{200, "Instances", "Those that are there, by id."}};
 constexpr std::array kDrained{Promise{202, "Drained", "The worker is asked to drain."}};
 constexpr std::array kHealth{Promise{200, "Health", "The process is alive."}};
 constexpr std::array kReady{Promise{200, "Readiness", "It can take work."},
@@ -138,6 +139,7 @@ constexpr std::array kRoutes{
     Route{get, "/readyz", "getReadiness", kSystem, "Can it take work? Store, durability, degraded or not.", get_readiness, {}, kReady},
     Route{get, "/metrics", "getMetrics", kSystem, "Metrics for Prometheus.", get_metrics, {}, kMetrics},
     Route{get, "/v1/doctor", "getDoctor", kSystem, "What the doctor found.", get_doctor, {}, kDoctor},
+    Route{get, "/v1/instances", "listInstances", kSystem, "The instances that share this store.", list_instances, {}, kInstances},
     Route{get, "/openapi.json", "getOpenapi", kSystem, "This description.", get_openapi, {}, kDescription},
     Route{get, "/", "getFrontPage", kSystem, "Where to go from here.", get_front_page, {}, kPage},
     // clang-format on
@@ -164,6 +166,11 @@ bool fits(std::string_view pattern, std::string_view path, std::array<std::strin
 }
 
 }  // namespace
+
+Role role_of(const Route& route) {
+    if (route.group == kSystem) return Role::any;
+    return route.group == kWorkersGroup ? Role::gateway : Role::api;
+}
 
 std::span<const Route> routes() {
     return kRoutes;

@@ -46,6 +46,8 @@ struct Route {
 };
 
 std::span<const Route> routes();
+/// Which instances serve it.
+Role role_of(const Route& route);
 
 /// A path that fits no route has neither; one that fits with other methods has `allowed`.
 struct Match {

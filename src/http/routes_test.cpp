@@ -49,6 +49,22 @@ TEST(Routes, every_one_has_a_name_of_its_own_and_says_what_it_promises) {
     }
 }
 
+TEST(Routes, each_is_served_by_one_role_and_what_watches_the_instance_by_all) {
+    const auto role = [](Method method, std::string_view path) {
+        return role_of(*match(method, path)->route);
+    };
+    EXPECT_EQ(role(Method::post, "/v1/tasks"), Role::api);
+    EXPECT_EQ(role(Method::get, "/v1/events"), Role::api);
+    EXPECT_EQ(role(Method::post, "/v1/queues/q/pause"), Role::api);
+    for (const std::string_view path :
+         {"/v1/claim", "/v1/complete", "/v1/fail", "/v1/checkpoint", "/v1/yield", "/v1/heartbeat"})
+        EXPECT_EQ(role(Method::post, path), Role::gateway) << path;
+    EXPECT_EQ(role(Method::get, "/v1/work"), Role::gateway);
+    for (const std::string_view path :
+         {"/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/instances", "/v1/doctor", "/"})
+        EXPECT_EQ(role(Method::get, path), Role::any) << path;
+}
+
 /// Every "$ref" in it.
 void collect(const json::value& value, std::set<std::string>& references) {
     if (const auto* object = value.if_object()) {

@@ -1,6 +1,7 @@
 // For machines that watch, and for whoever arrives first.
 #include "http/handlers.h"
 #include "http/openapi.h"
+#include "http/render.h"
 #include "observe/observe.h"
 
 namespace holdfast::http {
@@ -14,6 +15,7 @@ constexpr std::string_view kFrontPage = R"(<!doctype html>
 <li><a href="/v1/tasks">tasks</a></li>
 <li><a href="/internal/tasks/suspended">suspended tasks</a></li>
 <li><a href="/v1/workers">workers</a></li>
+<li><a href="/v1/instances">instances</a></li>
 <li><a href="/readyz">readiness</a></li>
 <li><a href="/metrics">metrics</a></li>
 <li><a href="/openapi.json">the API, described</a></li>
@@ -21,6 +23,12 @@ constexpr std::string_view kFrontPage = R"(<!doctype html>
 <p>In a terminal: <code>holdfast top</code></p>
 </html>
 )";
+
+std::string roles_json(const std::vector<Role>& roles) {
+    std::string out;
+    add_list(out, roles, [](Role role) { return Json::quoted(to_string(role)).text(); });
+    return out;
+}
 
 }  // namespace
 
@@ -42,6 +50,7 @@ Answer get_readiness(Call call) {
                        : degraded ? "degraded"
                                   : "ready")
         .add("instance", services.instance)
+        .add("roles", Json::stored(roles_json(services.roles)))
         .add("store", services.store)
         .add("durability", services.durability)
         .add("degraded", Json::of(degraded))
@@ -52,9 +61,9 @@ Answer get_readiness(Call call) {
 }
 
 Answer get_metrics(Call call) {
-    CO_TRY(const auto stats, co_await call.engine().stats());
     auto& metrics = call.services->metrics;
-    metrics.set_tasks(stats);
+    // A store that is silent is seen in the other metrics: they are wanted most just then.
+    if (const auto stats = co_await call.engine().stats()) metrics.set_tasks(*stats);
     call.services->before_scrape();
     Response response{.body = metrics.text()};
     response.content_type = observe::Metrics::kContentType;
@@ -67,6 +76,11 @@ Answer get_openapi(Call) {
 
 Answer get_doctor(Call call) {
     co_return json_response(co_await call.services->doctor());
+}
+
+Answer list_instances(Call call) {
+    CO_TRY(const Json all, co_await call.services->instances());
+    co_return json_response(all);
 }
 
 Answer get_front_page(Call) {

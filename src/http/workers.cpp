@@ -21,6 +21,16 @@ Async<void> give_back(engine::Engine* engine, std::vector<engine::ClaimedTask> t
     co_await engine->yield(std::move(items));
 }
 
+/// The store did not answer for any of them: that is an answer to the call, not to its items.
+template <class T>
+const Error* nobody_answered(const engine::Each<T>& answers) {
+    const auto silent = [](const Result<T>& r) {
+        return !r && r.error().code == Code::unavailable;
+    };
+    return !answers.empty() && std::ranges::all_of(answers, silent) ? &answers.front().error()
+                                                                    : nullptr;
+}
+
 template <class Item>
 using Read = Result<std::vector<Item>> (*)(const Json&);
 template <class Item>
@@ -32,6 +42,7 @@ Answer outcomes(Call call, nodes::Of of, Read<Item> read, Use<Item> use) {
     CO_TRY(std::vector<Item> items, read(body));
     const std::vector<nodes::Ref> refs = nodes::refs_of(items);
     const auto answers = co_await (call.engine().*use)(std::move(items));
+    if (const Error* error = nobody_answered(answers)) co_return std::unexpected(*error);
     co_return Response{.body = nodes::outcomes_json(of, refs, answers)};
 }
 
@@ -84,6 +95,7 @@ Answer heartbeat(Call call) {
         call.services->workers.seen_beating(beats.worker, beats.items.size(), call.address);
     const std::vector<nodes::Ref> refs = nodes::refs_of(beats.items);
     const auto answers = co_await call.engine().heartbeat(std::move(beats.items));
+    if (const Error* error = nobody_answered(answers)) co_return std::unexpected(*error);
     co_return Response{.body = nodes::beats_json(refs, answers)};
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t kMostClaimedBytes = std::size_t{4} << 20;
 /// Beyond so many calls under way the next frame is left with the transport.
 constexpr std::size_t kMostCalls = 64;
 constexpr Duration kShortestPause = std::chrono::milliseconds{50};
-constexpr Duration kLongestPause = std::chrono::seconds{5};
+constexpr Duration kLongestPause = std::chrono::seconds{2};
 constexpr Duration kIdleLook = std::chrono::hours{1};  // somebody rings before
 
 template <class... F>

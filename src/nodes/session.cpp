@@ -261,7 +261,10 @@ Actions Session::requested(const domain::TaskId& id, bool cancel, bool pause) {
     Actions todo;
     const auto task = running_.find(id);
     if (state_ == State::closed || task == running_.end()) return todo;
-    tell_requests(task->second, {id, task->second.fence}, cancel, pause, todo);
+    Running& running =
+        task->second;  // what was told before stays told: only an answer takes it back
+    tell_requests(running, {id, running.fence}, cancel || running.cancel_told,
+                  pause || running.pause_told, todo);
     return todo;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,8 +28,10 @@ namespace holdfast::redis {
 struct Address {
     std::string host;
     std::uint16_t port = 6379;
-    friend bool operator==(const Address&, const Address&) = default;
+    friend auto operator<=>(const Address&, const Address&) = default;
 };
+/// host:port, an IPv6 address in brackets.
+std::string to_string(const Address& address);
 
 struct Options {
     enum class Mode : std::uint8_t { single, cluster, sentinel };
@@ -99,8 +102,9 @@ class Client {
     /// gone.
     void on_another_server(std::function<void()> act);
 
-  private:
     class Impl;
+
+  private:
     std::unique_ptr<Impl> impl_;
 };
 

@@ -1,7 +1,9 @@
 // What a server answered: a tree of values in one piece of memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +25,12 @@ class Reply {
     struct Node {
         Kind kind = Kind::null;
         std::uint32_t next = 0;  ///< Behind this one and all that is in it.
-        std::uint32_t children = 0;
-        std::size_t from = 0;  ///< text, error: where it begins in bytes_.
-        std::size_t size = 0;
-        std::int64_t number = 0;  ///< integer, truth.
-        double real = 0;
+        std::uint32_t from = 0;  ///< text, error: where it begins in bytes_.
+        std::uint32_t size = 0;  ///< text, error: its bytes; array: its values.
+        union {
+            std::int64_t number = 0;  ///< integer, truth.
+            double real;
+        };
     };
     std::string bytes_;
     std::vector<Node> nodes_;  ///< In the order in which they came.
@@ -54,9 +57,37 @@ class Value {
 
   private:
     friend class Reply;
+    Value() = default;
     Value(const Reply* reply, std::uint32_t node) : reply_(reply), node_(node) {}
-    const Reply* reply_;  ///< null: a value that is not there.
-    std::uint32_t node_;
+    const Reply::Node* node() const;
+
+    const Reply* reply_ = nullptr;  ///< null: a value that is not there.
+    std::uint32_t node_ = 0;
+};
+
+class Value::Iterator {
+  public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = Value;
+    using reference = Value;
+    using iterator_category = std::input_iterator_tag;
+
+    Iterator() = default;
+    Value operator*() const { return value_; }
+    Iterator& operator++();
+    Iterator operator++(int) {
+        Iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) {
+        return a.value_.node_ == b.value_.node_;
+    }
+
+  private:
+    friend class Value;
+    explicit Iterator(Value value) : value_(value) {}
+    Value value_;
 };
 
 }  // namespace holdfast::redis

@@ -237,7 +237,7 @@ async function answersFit(keeper) {
   await keeper.call("startBulk", {}, { action: "cancel", filter: { queue: "many" }, dry_run: true });
   const job = await keeper.call("startBulk", {}, { action: "cancel", filter: { queue: "many" }, rate: 100 });
   for (const id of ["getBulk", "pauseBulk", "resumeBulk", "stopBulk"]) await keeper.call(id, { id: job.bulk_id });
-  for (const id of ["getHealth", "getReadiness", "getDoctor", "getOpenapi", "getMetrics", "getFrontPage"]) {
+  for (const id of ["getHealth", "getReadiness", "getDoctor", "listInstances", "getOpenapi", "getMetrics", "getFrontPage"]) {
     await keeper.call(id);
   }
   const streams = ["events", "taskEvents"]; // endless

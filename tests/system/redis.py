@@ -14,9 +14,7 @@ import tempfile
 import threading
 import time
 
-from tests.system.harness import LEASH, PATIENCE, until
-
-SLOTS = 16384
+from tests.system.harness import LEASH, PATIENCE, Server, until
 
 
 def free_port(spare=0):
@@ -71,14 +69,16 @@ class Redis:
             return self.call("PING") == "PONG"
         return False
 
+    def freeze(self):
+        """It holds its connections and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         """SIGKILL."""
         self.process.kill()
-        self.process.wait(PATIENCE)
-        self.process = None
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE)
         self.process = None
 
@@ -86,6 +86,9 @@ class Redis:
         if self.process is not None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def server(self, *flags, **more):
+        return Server(*flags, store=self.url, **more)
 
     def call(self, *words):
         """What redis-cli would show: text, number, list or None; an error is raised."""

@@ -14,10 +14,12 @@ void append_texts(std::string& out, const std::vector<std::string>& texts) {
     out += ']';
 }
 
-void append_worker(std::string& out, const Worker& w) {
+void append_worker(std::string& out, const Worker& w, std::string_view instance) {
     out += R"({"name":)";
     append_quoted(out, w.name);
     out.append(R"(,"kind":)").append(w.stream ? R"("stream")" : R"("http")");
+    out += R"(,"instance":)";
+    append_quoted(out, instance);
     out += R"(,"queues":)";
     append_texts(out, w.queues);
     out.append(R"(,"slots":)").append(w.slots == 0 ? "null" : std::to_string(w.slots));
@@ -101,16 +103,18 @@ std::size_t Workers::size() {
     return streams_.size() + http_.size();
 }
 
-std::string Workers::json() {
+std::string Workers::json(std::string_view instance, std::size_t most) {
     forget_old();
-    std::string out = R"({"workers":[)";
+    std::string out = "[";
     const auto add = [&](const Worker& worker) {
+        if (most == 0) return;
+        --most;
         if (out.back() == '}') out += ',';
-        append_worker(out, worker);
+        append_worker(out, worker, instance);
     };
     for (const Stream& stream : streams_) add(stream.worker);
     for (const Worker& worker : http_) add(worker);
-    return out += "]}";
+    return out += ']';
 }
 
 }  // namespace holdfast::nodes

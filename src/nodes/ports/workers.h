@@ -64,9 +64,9 @@ class Workers {
     void requested(const Uuid& id, bool cancel, bool pause);
 
     std::size_t size();
-    /// {"workers":[{name,kind,queues,slots,running,connected_at,last_seen,draining,labels,models,address}]},
-    /// streams first, each kind in the order in which they came.
-    std::string json();
+    /// [{name,kind,instance,queues,slots,running,connected_at,last_seen,draining,labels,models,address}], at most so
+    /// many: streams first, each kind in the order in which they came.
+    std::string json(std::string_view instance, std::size_t most = SIZE_MAX);
 
   private:
     Worker& seen(std::string_view name, std::string_view address);

@@ -14,9 +14,8 @@ class WorkersTest : public ::testing::Test {
   protected:
     std::vector<std::string> names() {
         std::vector<std::string> found;
-        const auto all = Json::stored(workers.json()).value();
-        for (const auto& worker : all.at("workers").as_array())
-            found.emplace_back(worker.at("name").as_string());
+        const auto all = Json::stored(workers.json("i1")).value();
+        for (const auto& worker : all.as_array()) found.emplace_back(worker.at("name").as_string());
         return found;
     }
     testing::ManualClock clock;
@@ -36,24 +35,26 @@ TEST_F(WorkersTest, a_stream_is_shown_until_it_leaves) {
     worker.stream = true;
     const auto place = workers.join({worker, [] {}});
     EXPECT_EQ(
-        workers.json(),
-        R"({"workers":[{"name":"w\"1","kind":"stream","queues":["a","b"],"slots":8,"running":3,)"
+        workers.json("i1"),
+        R"([{"name":"w\"1","kind":"stream","instance":"i1","queues":["a","b"],"slots":8,"running":3,)"
         R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:00.000Z",)"
-        R"("draining":false,"labels":{"gpu":"a100"},"models":["m"],"address":"127.0.0.1:5"}]})");
+        R"("draining":false,"labels":{"gpu":"a100"},"models":["m"],"address":"127.0.0.1:5"}])");
     clock.advance(1h);
     EXPECT_EQ(workers.size(), 1U) << "a connection is not forgotten";
+    EXPECT_EQ(workers.json("i1", 0), "[]") << "at most so many";
     workers.leave(place);
-    EXPECT_EQ(workers.json(), R"({"workers":[]})");
+    EXPECT_EQ(workers.json("i1"), "[]");
 }
 
 TEST_F(WorkersTest, an_http_worker_is_shown_as_it_was_seen) {
     workers.seen_claiming("w", {"q"}, "127.0.0.1:1");
     clock.advance(10s);
     workers.seen_beating("w", 2, "127.0.0.1:2");
-    EXPECT_EQ(workers.json(),
-              R"({"workers":[{"name":"w","kind":"http","queues":["q"],"slots":null,"running":2,)"
-              R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:10.000Z",)"
-              R"("draining":false,"labels":{},"models":[],"address":"127.0.0.1:2"}]})");
+    EXPECT_EQ(
+        workers.json("i1"),
+        R"([{"name":"w","kind":"http","instance":"i1","queues":["q"],"slots":null,"running":2,)"
+        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:10.000Z",)"
+        R"("draining":false,"labels":{},"models":[],"address":"127.0.0.1:2"}])");
 }
 
 TEST_F(WorkersTest, an_http_worker_that_is_not_seen_is_forgotten) {

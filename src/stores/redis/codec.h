@@ -1,37 +1,46 @@
-// How records, changes and feed entries look to the scripts. The fields of a header are numbered in
-// lua/common.lua; what a change is made of stands at the top of lua/commit.lua.
+// How a record looks in Redis and to the scripts. The fields of a header are numbered in lua/record.lua.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "domain/change.h"
 #include "domain/record.h"
 #include "stores/store.h"
 
 namespace holdfast::stores::redis {
 
-/// "<kind>:<id>", by which scripts name a record.
+/// By which scripts name a record: a task by its id, any other by "<id>:<kind>", so that of one moment
+/// the older comes first.
 std::string ref_of(const Key& key);
 std::optional<Key> key_of(std::string_view ref);
 
-/// Everything but id and kind, which the ref has, and wake_at, which the wake set has.
-std::string encode_header(const Header& header);
-std::optional<Header> decode_header(std::string_view ref, std::string_view bytes, Time wake_at);
+/// The half of a header that steps change, without state and attempt, which stand beside it for people to read, and
+/// without wake_at, which is in the wake set.
+std::string encode_hot(const Header& header);
+/// The half that stays as it is from the submission on.
+std::string encode_cold(const Header& header);
+
+/// A record's fields as a script gives them.
+struct Parts {
+    std::string_view ref, state, hot, cold, wake_at;
+    std::int64_t attempt = 0;
+};
+std::optional<Header> decode_header(const Parts& parts);
 
 std::string lane_name(const Header& header);
-std::string encode_change(const Change& change);
-std::string encode_queues(const std::vector<ClaimQueue>& queues);
-std::string encode_renewals(const std::vector<Renewal>& renewals);
-
-/// A row of history: packed by commit, or a claim's.
-std::optional<domain::Transition> decode_row(std::string_view bytes);
-/// The events of one feed entry.
-std::vector<domain::FeedEvent> decode_events(std::string_view bytes);
-
 std::string scoped_name(std::string_view scope, std::string_view name);
 std::string fingerprint_text(std::uint64_t fingerprint);
+
+/// A 64-bit number that a Lua number cannot hold; scripts pass it on unread. 0 is empty.
+std::string eight_bytes(std::uint64_t n);
+
+inline std::int64_t micros(Time t) {
+    return t.time_since_epoch().count();
+}
+inline Time time_at(std::int64_t us) {
+    return Time{Duration{us}};
+}
 
 }  // namespace holdfast::stores::redis

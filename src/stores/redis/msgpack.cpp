@@ -70,6 +70,12 @@ double MsgReader::real() {
     return n.is_real ? n.real : static_cast<double>(n.whole);
 }
 
+bool MsgReader::none() {
+    if (in_.empty() || head() != 0xc2) return false;
+    in_.remove_prefix(1);
+    return true;
+}
+
 std::string_view MsgReader::text() {
     const unsigned b = byte();
     std::uint64_t size = 0;

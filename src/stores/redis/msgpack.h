@@ -17,6 +17,8 @@ class MsgWriter {
     MsgWriter& number(std::int64_t n) {
         const auto bits = static_cast<std::uint64_t>(n);
         if (n >= -32 && n < 128) return byte(bits & 0xff);
+        if (n >= 0 && n <= UINT8_MAX) return byte(0xcc).big_endian(bits, 1);
+        if (n >= 0 && n <= UINT16_MAX) return byte(0xcd).big_endian(bits, 2);
         if (n >= 0 && n <= UINT32_MAX) return byte(0xce).big_endian(bits, 4);
         return byte(0xd3).big_endian(bits, 8);
     }
@@ -63,6 +65,8 @@ class MsgReader {
     std::int64_t number() { return static_cast<std::int64_t>(real_or_number().whole); }
     double real();
     std::string_view text();
+    /// Whether a false stands here; then it is read.
+    bool none();
 
   private:
     struct Number {

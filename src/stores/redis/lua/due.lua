@@ -1,14 +1,15 @@
 -- due: the records whose timer has rung, earliest first, each pushed ahead in the same step.
--- ARGV   1 limit (at most 64)   2 push µs
--- gives  array of {ref, header, wake µs, body, outcome}; a timer without a record is taken away
+-- ARGV   2 limit (at most 64)   3 push µs
+-- gives  now, and one each: {ref, state, attempt, h, c, wake µs, body, outcome}; a timer without a record is taken away
 
-local wake, records = now + tonumber(ARGV[2]), {}
-for _, ref in ipairs(redis.call('ZRANGEBYSCORE', P .. 'wake', '-inf', now, 'LIMIT', 0, ARGV[1])) do
-  local header = redis.call('HGET', P .. 'h' .. ref, 'h')
-  moved.wake[ref] = header and wake
-  if header then
-    local bodies = redis.call('MGET', P .. 'b' .. ref, P .. 'o' .. ref)
-    records[#records + 1] = {ref, header, wake, bodies[1] or '', bodies[2] or ''}
+local wake, records = text(now + tonumber(ARGV[3])), {now}
+for _, ref in ipairs(redis.call('ZRANGEBYSCORE', P .. 'wake', '-inf', text(now), 'LIMIT', 0, ARGV[2])) do
+  local key = key_of(ref)
+  local record = redis.call('HMGET', key, 's', 'a', 'h', 'c', 'b', 'o')
+  move('wake', ref, record[3] and wake)
+  if record[3] then
+    records[#records + 1] = {ref, record[1], record[2], record[3], record[4], wake, body_of(key, record[5]),
+                             outcome_of(key, record[6])}
   end
 end
 flush()

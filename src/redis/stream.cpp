@@ -1,0 +1,61 @@
+#include "redis/stream.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+namespace holdfast::redis {
+namespace {
+
+using boost::system::error_code;
+
+auto told_to(error_code& failed) {
+    return asio::redirect_error(asio::use_awaitable, failed);
+}
+
+class PlainStream final : public Stream {
+  public:
+    explicit PlainStream(const asio::any_io_executor& executor)
+        : socket_(executor), dialler_(socket_) {}
+
+    Async<Result<>> connect(Address address) override { return dialler_.dial(std::move(address)); }
+    Async<std::size_t> read_some(std::span<char> into, error_code& failed) override {
+        return socket_.async_read_some(asio::buffer(into.data(), into.size()), told_to(failed));
+    }
+    Async<std::size_t> write(std::string_view bytes, error_code& failed) override {
+        return asio::async_write(socket_, asio::buffer(bytes), told_to(failed));
+    }
+    void close() override { dialler_.close(); }
+
+  private:
+    asio::ip::tcp::socket socket_;
+    Dialler dialler_;
+};
+
+}  // namespace
+
+Async<Result<>> Dialler::dial(Address address) {
+    error_code failed;
+    const auto endpoints = co_await resolver_.async_resolve(
+        address.host, std::to_string(address.port), told_to(failed));
+    if (!failed && !closed_) co_await asio::async_connect(socket_, endpoints, told_to(failed));
+    if (closed_) co_return refuse(Code::unavailable, "gave up connecting");
+    if (failed) co_return refuse(Code::unavailable, failed.message());
+    socket_.set_option(asio::ip::tcp::no_delay(true), failed);
+    co_return Result<>{};
+}
+
+void Dialler::close() {
+    closed_ = true;
+    resolver_.cancel();
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+std::unique_ptr<Stream> plain_stream(const asio::any_io_executor& executor) {
+    return std::make_unique<PlainStream>(executor);
+}
+
+}  // namespace holdfast::redis

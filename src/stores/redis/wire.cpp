@@ -1,0 +1,324 @@
+#include "stores/redis/wire.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "stores/redis/codec.h"
+#include "stores/redis/msgpack.h"
+
+namespace holdfast::stores::redis {
+namespace {
+
+using holdfast::redis::Value;
+
+// ---- changes ----
+
+/// As lua/commit.lua reads them.
+enum PutFlag : std::uint8_t {
+    kErase = 1,
+    kKeepEntry = 2,
+    kBodyInside = 4,
+    kOutcomeInside = 8,
+    kIsTask = 16,
+};
+constexpr std::size_t kLongestMessage = 200;  // of what an entry of the DLQ says
+
+std::string time_text(Time t) {
+    return is_set(t) ? std::to_string(micros(t)) : std::string{};
+}
+
+/// The longest that this change binds the record for.
+std::int64_t bound_ms(const Change& change, const Header& h) {
+    std::int64_t longest = 0;
+    if (h.kind != domain::Kind::task) return longest;
+    for (const domain::Bind& bind : change.binds) {
+        if (bind.id == h.id)
+            longest =
+                std::max(longest, std::chrono::ceil<std::chrono::milliseconds>(bind.ttl).count());
+    }
+    return longest;
+}
+
+void optional_bytes(MsgWriter& out, const std::optional<Bytes>& bytes) {
+    if (bytes)
+        out.text(bytes->view());
+    else
+        out.none();
+}
+
+void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
+                const Manner& manner) {
+    Header h = put.header;
+    h.nonce = change.nonce;
+    const bool is_task = h.kind == domain::Kind::task;
+    const auto inside = [&](const std::optional<Bytes>& bytes) {
+        return bytes && bytes->size() <= manner.longest_inside;
+    };
+    const int flags = (put.erase ? kErase : 0) |
+                      (is_task && manner.keeps(h.queue) ? kKeepEntry : 0) |
+                      (inside(put.body) ? kBodyInside : 0) |
+                      (inside(put.outcome) ? kOutcomeInside : 0) | (is_task ? kIsTask : 0);
+    std::string row, event;
+    if (put.audit) domain::pack(row, put.transition);
+    domain::pack_event(event, h, put.transition);
+    out.array(23)
+        .text(ref_of(h.key()))
+        .number(static_cast<std::int64_t>(put.expected_version))
+        .number(static_cast<std::int64_t>(put.expected_epoch))
+        .text(eight_bytes(put.expected_nonce))
+        .number(micros(put.unless_renewed_past))
+        .text(domain::to_string(h.state))
+        .number(h.attempt)
+        .text(encode_hot(h))
+        .text(encode_cold(h))
+        .text(row)
+        .text(event)
+        .text(time_text(h.wake_at))
+        .text(is_task && h.state == State::queued ? lane_name(h) : std::string{});
+    optional_bytes(out, put.body);
+    optional_bytes(out, put.outcome);
+    out.number(flags)
+        .text(h.queue + '|' + h.type)
+        .text(fingerprint_text(h.fingerprint))
+        .number(h.gate_limit)
+        .text(std::to_string(micros(h.created_at)))
+        .text(time_text(is_set(h.finished_at) ? h.finished_at : h.updated_at))
+        .text(std::string_view(put.transition.message).substr(0, kLongestMessage))
+        .number(bound_ms(change, h));
+}
+
+void encode_append(MsgWriter& out, const domain::Append& append) {
+    out.array(5)
+        .text(append.owner.text())
+        .text(scoped_name(append.log, append.unique_key))
+        .text(append.bytes.view())
+        .flag(append.existing == domain::Append::Existing::refuse)
+        .text(append.log);
+}
+
+/// The sum of what is stored and all adds before this one and it must stay in the bounds, and in 64 bits: said as
+/// bounds of what is stored, so that a script need not add such numbers.
+void encode_add(MsgWriter& out, const domain::Add& add, std::int64_t sum) {
+    constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    const auto bound = [sum](std::int64_t limit) {
+        std::int64_t stored = 0;
+        if (__builtin_sub_overflow(limit, sum, &stored)) return sum < 0 ? kMax : kMin;
+        return stored;
+    };
+    out.array(4)
+        .text(add.counter)
+        .text(std::to_string(add.delta))
+        .text(std::to_string(bound(add.min.value_or(kMin))))
+        .text(std::to_string(bound(add.max.value_or(kMax))));
+}
+
+void encode_bind(MsgWriter& out, const domain::Bind& bind, const Change& change) {
+    const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(bind.ttl);
+    const bool is_put = std::ranges::any_of(
+        change.puts, [&](const domain::Put& put) { return put.header.id == bind.id; });
+    out.array(5)
+        .text(scoped_name(bind.scope, bind.key))
+        .text(bind.id.text())
+        .text({reinterpret_cast<const char*>(bind.body_hash.data()), bind.body_hash.size()})
+        .number(std::max<std::int64_t>(ttl.count(), 1))
+        .flag(is_put);
+}
+
+void encode_permit(MsgWriter& out, const domain::Permit& permit) {
+    out.array(5)
+        .flag(permit.act == domain::Permit::Act::acquire)
+        .text(permit.key)
+        .text(permit.holder.text() + ':' + std::to_string(static_cast<std::int64_t>(permit.epoch)))
+        .number(permit.capacity)
+        .number(permit.ttl.count());
+}
+
+void encode_note(MsgWriter& out, const domain::Note& note) {
+    out.array(4)
+        .number(static_cast<std::int64_t>(note.subject.kind))
+        .text(note.subject.id.text())
+        .text(note.name)
+        .text(note.data.view());
+}
+
+template <class Items, class Encode>
+void encode_all(MsgWriter& out, const Items& items, Encode encode) {
+    if (items.empty()) {
+        out.none();
+        return;
+    }
+    out.array(items.size());
+    for (const auto& item : items) encode(out, item);
+}
+
+void encode_beside_puts(MsgWriter& out, const Change& change) {
+    encode_all(out, change.appends, encode_append);
+    std::unordered_map<std::string_view, std::int64_t> sums;
+    encode_all(out, change.adds, [&](MsgWriter& to, const domain::Add& add) {
+        encode_add(to, add, sums[add.counter] += add.delta);
+    });
+    encode_all(out, change.binds,
+               [&](MsgWriter& to, const domain::Bind& bind) { encode_bind(to, bind, change); });
+    encode_all(out, change.permits, encode_permit);
+    encode_all(out, change.notes, encode_note);
+}
+
+}  // namespace
+
+EncodedChange encode_change(const Change& change, const Manner& manner) {
+    const bool only_puts = change.appends.empty() && change.adds.empty() && change.binds.empty() &&
+                           change.permits.empty() && change.notes.empty();
+    EncodedChange encoded;
+    MsgWriter out;
+    out.array(only_puts ? 1 : 6).array(change.puts.size());
+    for (const domain::Put& put : change.puts) {
+        encode_put(out, put, change, manner);
+        encoded.creates |= put.expected_version == 0 && !put.erase;
+    }
+    if (!only_puts) encode_beside_puts(out, change);
+    encoded.bytes = out.take();
+    encoded.weight = std::max<std::size_t>(change.puts.size(), 1);
+    return encoded;
+}
+
+Result<Outcome> decode_outcome(Value answer) {
+    Outcome outcome;
+    if (answer.kind() == holdfast::redis::Reply::Kind::integer) return outcome;
+    if (!answer.is_array() || answer.size() == 0)
+        return refuse(Code::unavailable, "commit stopped: " + std::string(answer.text()));
+    outcome.verdict = static_cast<Verdict>(answer[0].integer());
+    if (outcome.verdict == Verdict::committed) {
+        for (std::size_t i = 1; i < answer.size(); ++i)
+            outcome.skipped.push_back(static_cast<std::size_t>(answer[i].integer()));
+        return outcome;
+    }
+    outcome.reason = answer.size() > 1 ? answer[1].text() : "version";
+    if (answer.size() > 2) {
+        constexpr std::size_t kIdSize = 36;
+        const std::string_view bound = answer[2].text();
+        if (bound.size() != kIdSize + outcome.bound_hash.size())
+            return refuse(Code::unavailable, "a binding cannot be read");
+        TRY(outcome.bound_to, Uuid::parse(bound.substr(0, kIdSize)));
+        std::ranges::copy_n(bound.begin() + kIdSize, std::ssize(outcome.bound_hash),
+                            reinterpret_cast<char*>(outcome.bound_hash.data()));
+    }
+    return outcome;
+}
+
+// ---- requests ----
+
+std::string encode_claim(const ClaimRequest& request, std::uint32_t max, const Manner& manner) {
+    MsgWriter out;
+    out.array(5)
+        .text(request.worker)
+        .text(domain::to_string(request.to))
+        .number(request.lease.count())
+        .number(max)
+        .array(request.queues.size());
+    for (const ClaimQueue& queue : request.queues) {
+        out.array(6).text(queue.name);
+        encode_all(out, queue.types, [](MsgWriter& to, const std::string& type) { to.text(type); });
+        out.number(queue.max).number(queue.concurrency).text(domain::queue_permit(queue.name));
+        manner.keeps(queue.name) ? out.number(manner.reclaim_idle.count()) : out.none();
+    }
+    return out.take();
+}
+
+std::string encode_renewal(const Renewal& renewal) {
+    MsgWriter out;
+    out.array(6)
+        .text(renewal.id.text())
+        .number(renewal.fence.attempt)
+        .number(static_cast<std::int64_t>(renewal.fence.epoch))
+        .number(renewal.lease.count());
+    renewal.progress ? out.real(*renewal.progress) : out.none();
+    renewal.note ? out.text(*renewal.note) : out.none();
+    return out.take();
+}
+
+Result<Record> decode_record(Value answer) {
+    constexpr std::size_t kFields = 8;
+    if (answer.size() != kFields) return refuse(Code::unavailable, "a script gave no record");
+    std::array<std::string_view, kFields> texts;
+    std::int64_t attempt = 0;
+    std::size_t i = 0;
+    for (const Value field : answer) {
+        if (i == 2) attempt = field.integer();
+        texts.at(i++) = field.text();
+    }
+    auto header = decode_header({texts[0], texts[1], texts[3], texts[4], texts[5], attempt});
+    if (!header)
+        return refuse(Code::unavailable,
+                      "the header of " + std::string(texts[0]) + " cannot be read");
+    return Record{*std::move(header), Bytes(texts[6]), Bytes(texts[7])};
+}
+
+// ---- rows and events ----
+
+std::optional<domain::Transition> decode_row(std::string_view bytes) {
+    constexpr std::size_t kClaimFields = 4;
+    constexpr char kClaimRow = static_cast<char>(0x90 | kClaimFields);  // no packed row begins so
+    if (!bytes.starts_with(kClaimRow)) {
+        auto rows = domain::unpack_history(bytes);
+        return rows.size() == 1 ? std::optional(std::move(rows.front())) : std::nullopt;
+    }
+    MsgReader in(bytes);
+    in.array();
+    domain::Transition t;
+    t.event = domain::Event::claimed;
+    t.from = State::queued;
+    t.to = domain::state_from(in.text()).value_or(State::none);
+    t.attempt = static_cast<std::uint32_t>(in.number());
+    t.at = time_at(in.number());
+    t.actor = in.text();
+    return in.ok() ? std::optional(std::move(t)) : std::nullopt;
+}
+
+namespace {
+
+domain::FeedEvent decode_claim(MsgReader& in) {
+    domain::FeedEvent e;
+    e.name = domain::to_string(domain::Event::claimed);
+    e.subject = key_of(in.text()).value_or(Key{});
+    e.from = State::queued;
+    e.version = static_cast<std::uint64_t>(in.number());
+    e.to = domain::state_from(in.text()).value_or(State::none);
+    e.attempt = static_cast<std::uint32_t>(in.number());
+    e.at = time_at(in.number());
+    e.queue = in.text();
+    e.type = in.text();
+    e.tenant = in.text();
+    return e;
+}
+
+domain::FeedEvent decode_note(MsgReader& in) {
+    domain::FeedEvent e;
+    e.subject.kind = static_cast<domain::Kind>(in.number());
+    e.subject.id = Uuid::parse(in.text()).value_or(Uuid{});
+    e.name = in.text();
+    e.data = Bytes(in.text());
+    e.at = time_at(in.number());
+    return e;
+}
+
+}  // namespace
+
+std::vector<domain::FeedEvent> decode_events(std::string_view bytes) {
+    std::vector<domain::FeedEvent> events;
+    MsgReader in(bytes);
+    for (std::size_t left = in.array(); left > 0 && in.ok(); --left) {
+        if (in.at_text()) {
+            for (domain::FeedEvent& event : domain::unpack_events(in.text()))
+                events.push_back(std::move(event));
+            continue;
+        }
+        in.array();
+        events.push_back(in.at_text() ? decode_claim(in) : decode_note(in));
+        if (!in.ok()) events.pop_back();
+    }
+    return events;
+}
+
+}  // namespace holdfast::stores::redis
