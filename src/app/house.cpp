@@ -242,7 +242,7 @@ struct House::Rooms {
     }
 
     static constexpr Duration kTimekeeping = std::chrono::seconds{1};
-    static constexpr Duration kSweeping = std::chrono::seconds{30};
+    static constexpr Duration kSweeping = std::chrono::seconds{5};
 
     config::Config config;
     std::string instance;

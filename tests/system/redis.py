@@ -1,5 +1,6 @@
-"""A redis-server of a test's own, and servers on it."""
+"""Redis servers of a test's own, and servers on them."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -10,10 +11,20 @@ import tempfile
 from tests.system.harness import LEASH, Server, until
 
 
+# Servers of a cluster talk to each other on a port that is so much higher.
+BUS = 10000
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    while True:
+        with socket.socket() as listener, socket.socket() as bus:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+            if port + BUS > 65535:
+                continue
+            with contextlib.suppress(OSError):
+                bus.bind(("127.0.0.1", port + BUS))
+                return port
 
 
 class Redis:
@@ -71,3 +82,31 @@ class Redis:
 
     def server(self, *flags, start=True):
         return Server("--store", self.url, *flags, start=start)
+
+
+class Cluster:
+    """Three masters that share the slots."""
+
+    def __init__(self):
+        self.nodes = [Redis("--cluster-enabled", "yes", "--cluster-node-timeout", "2000") for _ in range(3)]
+        addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
+        made = subprocess.run(
+            ["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert made.returncode == 0, made.stdout + made.stderr
+        until(lambda: all(self.is_well(node) for node in self.nodes), "the cluster is well")
+        self.url = "redis-cluster://" + ",".join(addresses)
+
+    @staticmethod
+    def is_well(node):
+        with socket.create_connection(("127.0.0.1", node.port), timeout=5) as line:
+            line.sendall(b"CLUSTER INFO\r\n")
+            return b"cluster_state:ok" in line.recv(4096)
+
+    def close(self):
+        for node in self.nodes:
+            node.close()
+
+    def server(self, *flags):
+        return Server("--store", self.url, *flags)
