@@ -230,6 +230,7 @@ struct House::Rooms {
         const auto looked = co_await doctor.run_once();
         const engine::Diagnosis& found = doctor.diagnosis();
         std::vector<Json> miscounted;
+        miscounted.reserve(found.miscounted.size());
         for (const std::string& text : found.miscounted) miscounted.push_back(Json::quoted(text));
         JsonObject report;
         report.add("healthy", Json::of(whole && looked && found.healthy()))
