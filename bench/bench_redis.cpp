@@ -2,7 +2,7 @@
 // and feed event, in batches and by several callers at once; and the memory of a waiting task. The server is one of its
 // own, AOF everysec.
 //
-//     bench_redis [--smoke] [options of redis-server, as --hash-max-listpack-value 512]
+//     bench_redis [--smoke] [--only lives|steps|gates|memory] [options of redis-server, as --hash-max-listpack-value 512]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -238,24 +238,43 @@ void measure_memory(Bench& bench, std::size_t tasks, bool keys) {
     std::printf("%zu waiting tasks, 200-byte payload, %s: %.0f bytes each, and %.0f of feed\n",
                 tasks, keys ? "with a key" : "no key", per_task(waiting),
                 per_task(with_feed - waiting));
+    if (getenv("HOLD")) {
+        std::fflush(stdout);
+        std::getchar();
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const bool smoke = argc > 1 && std::string_view(argv[1]) == "--smoke";
     std::vector<std::string> options{"--appendonly", "yes", "--appendfsync", "everysec"};
-    options.insert(options.end(), argv + (smoke ? 2 : 1), argv + argc);
-    Bench bench(options);
-    const std::size_t scale = smoke ? 1 : 20;
-    for (const std::size_t callers : {1U, 4U}) {
-        measure_lives(bench, callers, 16, 1024 * scale);
-        measure_lives(bench, callers, 64, 2048 * scale);
+    std::size_t scale = 20;
+    std::string only;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--smoke")
+            scale = 1;
+        else if (word == "--only" && i + 1 < argc)
+            only = argv[++i];
+        else
+            options.emplace_back(word);
     }
-    measure_lives(bench, 16, 1, 1024 * scale);
-    measure_steps(bench, 2048 * scale, 64, 1);
-    measure_steps(bench, 1024 * scale, 1, 16);
-    measure_gates(bench, 256 * scale);
-    measure_memory(bench, 2560 * scale, false);
-    measure_memory(bench, 2560 * scale, true);
+    const auto wanted = [&](std::string_view what) { return only.empty() || only == what; };
+    Bench bench(options);
+    if (wanted("lives")) {
+        for (const std::size_t callers : {1U, 4U}) {
+            measure_lives(bench, callers, 16, 1024 * scale);
+            measure_lives(bench, callers, 64, 2048 * scale);
+        }
+        measure_lives(bench, 16, 1, 1024 * scale);
+    }
+    if (wanted("steps")) {
+        measure_steps(bench, 2048 * scale, 64, 1);
+        measure_steps(bench, 1024 * scale, 1, 16);
+    }
+    if (wanted("gates")) measure_gates(bench, 256 * scale);
+    if (wanted("memory")) {
+        measure_memory(bench, 2560 * scale, false);
+        measure_memory(bench, 2560 * scale, true);
+    }
 }

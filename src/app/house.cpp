@@ -88,20 +88,6 @@ engine::RetentionOptions retention_of(const config::Config& config) {
     return {finished, config.retention.feed};
 }
 
-stores::OutageNews outage_news(const config::Config& config) {
-    const std::string store = config.store.url.redacted();
-    return {.silent =
-                [store](const Error& error) {
-                    log::critical("the store does not answer: nothing is accepted until it does",
-                                  {{"store", store}, {"error", error.detail}});
-                },
-            .answers =
-                [store](Duration after) {
-                    log::warn("the store answers again",
-                              {{"store", store}, {"after", format_duration(after)}});
-                }};
-}
-
 /// "http://127.0.0.1:7400"
 std::string url_of(const asio::ip::tcp::endpoint& at) {
     const std::string host = at.address().to_string();
@@ -132,7 +118,7 @@ struct House::Rooms {
           metrics(HOLDFAST_VERSION),
           slowed(*backend.store, clock, context.get_executor(), Rng::from_system(), faults_of(c)),
           watched(c.test.commit_delay > Duration{0} ? slowed : *backend.store, clock,
-                  outage_news(c)),
+                  outage_news()),
           store(watched, clock, metrics.registry()),
           engine(store, clock, context.get_executor(), engine_options(c)),
           workers(clock),
@@ -159,6 +145,25 @@ struct House::Rooms {
                 sweeper.hurry();
                 neighbourhood.look_around();
             });
+    }
+
+    stores::OutageNews outage_news() {
+        return {.silent = [this](const Error& error) { fell_silent(error); },
+                .answers = [this](Duration after) { answers_again(after); }};
+    }
+    void fell_silent(const Error& error) const {
+        log::critical("the store does not answer: nothing is accepted until it does",
+                      {{"store", config.store.url.redacted()}, {"error", error.detail}});
+    }
+    /// What failed meanwhile need not wait for its time to be well again.
+    void answers_again(Duration after) {
+        log::warn(
+            "the store answers again",
+            {{"store", config.store.url.redacted()},
+             {"after", format_duration(std::chrono::floor<std::chrono::milliseconds>(after))}});
+        for (engine::Service* service : all_services()) {
+            if (service->failing()) service->hurry();
+        }
     }
 
     bool has(Role role) const { return std::ranges::find(roles, role) != roles.end(); }
@@ -225,6 +230,7 @@ struct House::Rooms {
         const auto looked = co_await doctor.run_once();
         const engine::Diagnosis& found = doctor.diagnosis();
         std::vector<Json> miscounted;
+        miscounted.reserve(found.miscounted.size());
         for (const std::string& text : found.miscounted) miscounted.push_back(Json::quoted(text));
         JsonObject report;
         report.add("healthy", Json::of(whole && looked && found.healthy()))
@@ -242,7 +248,7 @@ struct House::Rooms {
     }
 
     static constexpr Duration kTimekeeping = std::chrono::seconds{1};
-    static constexpr Duration kSweeping = std::chrono::seconds{30};
+    static constexpr Duration kSweeping = std::chrono::seconds{5};
 
     config::Config config;
     std::string instance;

@@ -7,7 +7,7 @@
 namespace holdfast::app {
 namespace {
 
-constexpr std::size_t kSweptAtOnce = 500;
+constexpr std::size_t kSweptAtOnce = 1000;
 
 stores::RedisOptions store_options(const config::Config::Redis& wanted, std::string instance) {
     stores::RedisOptions options;
@@ -51,15 +51,16 @@ Async<Result<Backend>> open_redis(config::Config config, std::string instance, C
                                   asio::any_io_executor executor) {
     const config::StoreUrl& url = config.store.url;
     auto options = redis::parse_url(url.text);
-    if (!options) co_return std::unexpected(options.error());
+    if (!options) co_return invalid("store", options.error().detail);
     options->client_name = "holdfast-" + instance;
     auto client = std::make_shared<redis::Client>(*std::move(options), *clock, executor);
     if (const auto started = co_await client->start(); !started) {
         co_await client->stop();
-        co_return cannot_use(
-            url, {started.error().code,
-                  started.error().detail + "; start Redis there, or choose another --store",
-                  {}});
+        co_return cannot_use(url,
+                             {started.error().code,
+                              started.error().detail +
+                                  "; see that Redis runs there, and that --store is what you mean",
+                              {}});
     }
     auto store = co_await stores::RedisStore::open(*client, store_options(config.redis, instance),
                                                    *clock, executor);

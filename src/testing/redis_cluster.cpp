@@ -115,6 +115,12 @@ int RedisCluster::master_of(std::uint16_t slot) const {
     return -1;
 }
 
+Result<int> RedisCluster::owner_of(std::uint16_t slot) const {
+    const int master = master_of(slot);
+    if (master < 0) return refuse(Code::not_found, "no server has slot " + std::to_string(slot));
+    return master;
+}
+
 int RedisCluster::replica_of(int master) const {
     const std::string line = "master_port:" + std::to_string(port(master)) + "\r";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
@@ -137,17 +143,25 @@ Result<> RedisCluster::wait_until_whole(Duration limit) const {
 }
 
 Result<> RedisCluster::fail_over(std::uint16_t slot) const {
-    const int master = master_of(slot);
+    TRY(const int master, owner_of(slot));
     const int replica = replica_of(master);
     if (replica < 0) return refuse(Code::not_found, "no replica to fail over to");
-    TRY_VOID(done(port(replica), Command("CLUSTER", "FAILOVER")));
-    return wait_until("the replica took over", 20s, [&] {
-        return redis_says(port(replica), Command("INFO", "replication"), "role:master");
+    const Command replication("INFO", "replication");
+    TRY_VOID(wait_until("the replica has its data", 20s, [&] {
+        return redis_says(port(replica), replication, "master_link_status:up");
+    }));
+    // A server that is busy may miss its chance: it is asked again, but not while it tries.
+    constexpr int kLooksPerAttempt = 100;
+    int looks = 0;
+    return wait_until("the replica took over", 30s, [&] {
+        if (looks++ % kLooksPerAttempt == 0)
+            static_cast<void>(ask_redis(port(replica), Command("CLUSTER", "FAILOVER")));
+        return redis_says(port(replica), replication, "role:master");
     });
 }
 
 Result<> RedisCluster::begin_migration(std::uint16_t slot, int to) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const std::string from_id, id_of(from));
     TRY(const std::string to_id, id_of(to));
     TRY_VOID(done(port(to), Command("CLUSTER", "SETSLOT", slot, "IMPORTING", from_id)));
@@ -155,7 +169,7 @@ Result<> RedisCluster::begin_migration(std::uint16_t slot, int to) const {
 }
 
 Result<> RedisCluster::move_keys(std::uint16_t slot, int to, int most) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const Reply keys, ask_redis(port(from), Command("CLUSTER", "GETKEYSINSLOT", slot, most)));
     for (const Value key : keys.root()) {
         TRY_VOID(done(port(from), Command("MIGRATE", "127.0.0.1", port(to), key.text(), 0, 5000)));
@@ -164,7 +178,7 @@ Result<> RedisCluster::move_keys(std::uint16_t slot, int to, int most) const {
 }
 
 Result<> RedisCluster::end_migration(std::uint16_t slot, int to) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const std::string to_id, id_of(to));
     TRY_VOID(done(port(to), Command("CLUSTER", "SETSLOT", slot, "NODE", to_id)));
     return done(port(from), Command("CLUSTER", "SETSLOT", slot, "NODE", to_id));
@@ -172,7 +186,7 @@ Result<> RedisCluster::end_migration(std::uint16_t slot, int to) const {
 
 Result<> RedisCluster::migrate(std::uint16_t slot, int to) const {
     constexpr int kAtOnce = 100;
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY_VOID(begin_migration(slot, to));
     for (std::int64_t left = 1; left > 0;) {
         TRY_VOID(move_keys(slot, to, kAtOnce));

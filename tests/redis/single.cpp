@@ -228,6 +228,33 @@ TEST(redis_single, a_server_that_is_not_there_is_said_so_at_once) {
     EXPECT_TRUE(client.result.error().detail.contains("refused")) << client.result.error().detail;
 }
 
+TEST(redis_single, a_client_that_found_nobody_may_start_again_later) {
+    World world;
+    const auto server = server_with();
+    server->kill();
+    const auto client = world.client(options_for(server->port()));
+    EXPECT_FALSE(world.run(client->start()));
+    EXPECT_TRUE(client->trouble());
+    EXPECT_FALSE(world.run(client->call(Command("PING"))));
+    ASSERT_TRUE(server->start_again());
+    EXPECT_TRUE(world.run(client->start()));
+    EXPECT_TRUE(world.run(client->call(Command("PING"))));
+    world.run(client->stop());
+    EXPECT_FALSE(world.run(client->call(Command("PING"))));
+    EXPECT_TRUE(world.run(client->start()));
+    EXPECT_TRUE(world.run(client->call(Command("PING"))));
+    world.run(client->stop());
+}
+
+TEST(redis_single, a_host_is_looked_up_by_its_name) {
+    World world;
+    const auto server = server_with();
+    auto options = options_for(server->port());
+    options.addresses[0].host = "localhost";
+    Started client(world, options);
+    EXPECT_TRUE(client.result) << client.result.error().detail;
+}
+
 TEST(redis_single, a_killed_server_is_found_again_and_calls_in_between_fail_at_once) {
     World world;
     const auto server = server_with();
@@ -238,15 +265,18 @@ TEST(redis_single, a_killed_server_is_found_again_and_calls_in_between_fail_at_o
     client->subscribe("news", [&](std::string_view message) { heard.emplace_back(message); });
     server->kill();
     ASSERT_TRUE(world.wait([&] { return client->trouble().has_value(); }));
-    for (int i = 0; i < 20; ++i) {
+    std::vector<Duration> took;
+    for (int i = 0; i < 21; ++i) {
         const Time before = world.clock.now();
         const auto failed = client.call("k", Command("GET", "k"));
-        EXPECT_LT(world.clock.now() - before, 5ms);
+        took.push_back(world.clock.now() - before);
         ASSERT_FALSE(failed);
         EXPECT_EQ(failed.error().code, Code::unavailable);
         EXPECT_TRUE(failed.error().detail.contains(std::to_string(server->port())));
         world.let(10ms);
     }
+    std::ranges::sort(took);
+    EXPECT_LT(took[took.size() / 2], 5ms);  // not the worst: the machine may be busy
     EXPECT_EQ(others, 0);
     ASSERT_TRUE(server->start_again());
     EXPECT_TRUE(world.wait([&] { return !client->trouble(); }, 5s));
@@ -284,10 +314,6 @@ TEST(redis_single, one_that_became_a_replica_is_left_and_says_so) {
     EXPECT_TRUE(world.wait([&] { return client->trouble().value_or("").contains("replica"); }));
     testing::ask_redis(server->port(), Command("REPLICAOF", "NO", "ONE"));
     EXPECT_TRUE(world.wait([&] { return client.said("k", Command("SET", "k", 1)) == "OK"; }, 5s));
-}
-
-Async<void> kept(Async<Result<Reply>> call, std::vector<Result<Reply>>* all) {
-    all->push_back(co_await std::move(call));
 }
 
 TEST(redis_single, stop_answers_what_is_under_way) {

@@ -183,6 +183,10 @@ class Fight:
     def counts(self):
         return self.servers[0].good("GET", f"/v1/queues/{self.queue}")["tasks"]
 
+    def is_over(self):
+        """Nobody submits any more."""
+        return not any(thread.is_alive() for thread in self.threads[:3])
+
     def finish(self, patience=90):
         """Lets the load come to its end."""
         for thread in self.threads[:3]:

@@ -5,7 +5,6 @@ Every server listens on a free loopback port, keeps its files in a folder of its
 
 import contextlib
 import os
-import random
 import shutil
 import signal
 import socket
@@ -209,14 +208,12 @@ class Cluster:
 class FaultProxy:
     """Stands between Holdfast and one Redis. What passes it may be cut, held up, or lost on the way back."""
 
-    def __init__(self, port, seed=1):
+    def __init__(self, port):
         self.target = port
-        self.random = random.Random(seed)
         self.lock = threading.Lock()
         self.pairs = set()
         self.delay = 0.0  # seconds that every reply is late
-        self.swallow = 0.0  # how likely the server's next bytes, and its connection, are lost
-        self.refusing = False
+        self.swallowing = False  # the server's next bytes are lost, and their connection with them
         self.counts = {"cut": 0, "swallowed": 0}
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -233,8 +230,6 @@ class FaultProxy:
             except OSError:
                 return
             try:
-                if self.refusing:
-                    raise OSError
                 theirs = socket.create_connection(("127.0.0.1", self.target), timeout=5)
             except OSError:
                 ours.close()
@@ -253,7 +248,8 @@ class FaultProxy:
             while data := source.recv(1 << 18):
                 if is_reply and self.delay:
                     time.sleep(self.delay)
-                if is_reply and self.random.random() < self.swallow:
+                if is_reply and self.swallowing:
+                    self.swallowing = False
                     self.counts["swallowed"] += 1
                     break
                 sink.sendall(data)
@@ -268,6 +264,10 @@ class FaultProxy:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
+
+    def swallow_next(self):
+        """The next reply: what it answers was done."""
+        self.swallowing = True
 
     def cut(self):
         """Every connection there is, at once."""

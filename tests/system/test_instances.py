@@ -7,7 +7,7 @@ import time
 import unittest
 
 from tests.system.harness import PATIENCE, Events, check_problem, in_parallel, report, until
-from tests.system.redis import Redis
+from tests.system.redis import Cluster, Redis
 from tests.system.worker import Worker
 
 # Whoever waits looks by itself only this often: what comes sooner came by a hint.
@@ -37,10 +37,11 @@ def know_each_other(servers):
 class OneInstallation(unittest.IsolatedAsyncioTestCase):
     maxDiff = None
     number = 0
+    kind = Redis
 
     @classmethod
     def setUpClass(cls):
-        cls.redis = Redis()
+        cls.redis = cls.kind()
         cls.addClassCleanup(cls.redis.close)
         cls.servers = []
         for name in ("one", "two", "three"):
@@ -112,7 +113,7 @@ class OneInstallation(unittest.IsolatedAsyncioTestCase):
         for server in (self.two, self.three):
             self.assertEqual(server.claim(self.queue, wait="0s"), [])  # its settings are known there
         self.one.good("POST", f"/v1/queues/{self.queue}/pause")
-        time.sleep(1)
+        await asyncio.sleep(1)
         task_id = self.one.submit(queue=self.queue)
         for server in self.servers:
             self.assertEqual(server.claim(self.queue, wait="0s"), [])
@@ -160,6 +161,10 @@ class OneInstallation(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(own["address"], f"http://127.0.0.1:{server.port}")
             self.assertEqual(own["roles"], ["api", "gateway", "ticker"])
             self.assertRegex(own["version"], r"^\d+\.\d+")
+
+
+class OneInstallationOnACluster(OneInstallation):
+    kind = Cluster
 
 
 class ComingAndGoing(unittest.TestCase):

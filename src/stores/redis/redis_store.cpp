@@ -11,7 +11,7 @@ namespace {
 using redis::Shard;
 
 /// A value of a hash is inside a listpack up to this, and no larger ones are put there: reading a record reads all.
-constexpr std::size_t kLongestInside = 1024;
+constexpr std::size_t kLongestInside = 256;
 
 redis::Manner manner_of(const RedisOptions& options, const redis::ServerFacts& facts) {
     redis::Manner manner;

@@ -18,10 +18,10 @@ using holdfast::redis::Value;
 enum PutFlag : std::uint8_t {
     kErase = 1,
     kKeepEntry = 2,
-    kBodyInside = 4,
-    kOutcomeInside = 8,
-    kIsTask = 16,
+    kOutcomeInside = 4,
+    kIsTask = 8,
 };
+constexpr std::size_t kMostPieces = 6;        // of a body that stands in the hash
 constexpr std::size_t kLongestMessage = 200;  // of what an entry of the DLQ says
 
 std::string time_text(Time t) {
@@ -40,11 +40,20 @@ std::int64_t bound_ms(const Change& change, const Header& h) {
     return longest;
 }
 
-void optional_bytes(MsgWriter& out, const std::optional<Bytes>& bytes) {
-    if (bytes)
-        out.text(bytes->view());
-    else
+/// In pieces for the hash, or whole for a key of its own.
+void encode_body(MsgWriter& out, const std::optional<Bytes>& body, const Manner& manner) {
+    const std::size_t size = body ? body->size() : 0;
+    const std::size_t pieces = std::max<std::size_t>(
+        (size + manner.longest_inside - 1) / std::max<std::size_t>(manner.longest_inside, 1), 1);
+    if (!body) {
         out.none();
+    } else if (pieces > kMostPieces) {
+        out.text(body->view());
+    } else {
+        out.array(pieces);
+        for (std::size_t i = 0; i < pieces; ++i)
+            out.text(body->view().substr(i * manner.longest_inside, manner.longest_inside));
+    }
 }
 
 void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
@@ -52,13 +61,10 @@ void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
     Header h = put.header;
     h.nonce = change.nonce;
     const bool is_task = h.kind == domain::Kind::task;
-    const auto inside = [&](const std::optional<Bytes>& bytes) {
-        return bytes && bytes->size() <= manner.longest_inside;
-    };
+    const bool outcome_inside = put.outcome && put.outcome->size() <= manner.longest_inside;
     const int flags = (put.erase ? kErase : 0) |
                       (is_task && manner.keeps(h.queue) ? kKeepEntry : 0) |
-                      (inside(put.body) ? kBodyInside : 0) |
-                      (inside(put.outcome) ? kOutcomeInside : 0) | (is_task ? kIsTask : 0);
+                      (outcome_inside ? kOutcomeInside : 0) | (is_task ? kIsTask : 0);
     std::string row, event;
     if (put.audit) domain::pack(row, put.transition);
     domain::pack_event(event, h, put.transition);
@@ -76,8 +82,8 @@ void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
         .text(event)
         .text(time_text(h.wake_at))
         .text(is_task && h.state == State::queued ? lane_name(h) : std::string{});
-    optional_bytes(out, put.body);
-    optional_bytes(out, put.outcome);
+    encode_body(out, put.body, manner);
+    put.outcome ? out.text(put.outcome->view()) : out.none();
     out.number(flags)
         .text(h.queue + '|' + h.type)
         .text(fingerprint_text(h.fingerprint))

@@ -49,7 +49,7 @@ end
 -- Gives whether the task was handed out.
 local function hand_out(queue, lane, entry, ref)
   local key = key_of(ref)
-  local record = redis.call('HMGET', key, 's', 'a', 'h', 'c', 'x', 'b', 'o')
+  local record = redis.call('HMGET', key, 's', 'a', 'h', 'c', 'x', 'o', 'b', 'b2', 'b3', 'b4', 'b5', 'b6')
   if not record[3] then return false end
   local is_kept = record[5] == '~' .. entry
   if record[1] ~= 'queued' or not (is_kept or record[5] == entry) then
@@ -72,7 +72,8 @@ local function hand_out(queue, lane, entry, ref)
     redis.call('HSET', key, 's', to, 'a', attempt, 'h', hot, h[VERSION], row_of(attempt))
   end
   feed[#feed + 1] = {ref, h[VERSION], to, attempt, now, c[QUEUE], c[TYPE], c[TENANT]}
-  claimed[#claimed + 1] = {ref, to, attempt, hot, record[4], wake, body_of(key, record[6]), outcome_of(key, record[7])}
+  claimed[#claimed + 1] = {ref, to, attempt, hot, record[4], wake, body_of(key, record, 7),
+                         outcome_of(key, record[6])}
   return true
 end
 

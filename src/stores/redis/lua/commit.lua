@@ -2,8 +2,8 @@
 -- ARGV   2 idle µs before a kept entry is handed out again   3 DLQ stream or ''   4 … one change each, as msgpack:
 --        {puts} or {puts, appends, adds, binds, permits, notes}; false: none
 --          put     ref, expected version, epoch, nonce ('': any) and latest end of the lease (0: any), state, attempt,
---                  h, c, history row or '', feed event, wake µs or '', lane or '', body or false, outcome or false,
---                  1 erase + 2 keep its entry pending + 4 body in the hash + 8 outcome in the hash + 16 is a task,
+--                  h, c, history row or '', feed event, wake µs or '', lane or '', body (a table: its pieces, for the hash) or
+--                  false, outcome or false, 1 erase + 2 keep its entry pending + 4 outcome in the hash + 8 is a task,
 --                  queue .. | .. type, fingerprint, gate limit, created µs, finished µs, message, bound for ms
 --          append  owner, log .. \0 .. key, bytes, refuse?, log
 --          add     counter, delta, least, most: bounds of what is stored now, as decimal text
@@ -20,7 +20,8 @@ local CONFLICT, DUPLICATE, REFUSED = 1, 2, 3
 local REF, EXPECTED_VERSION, EXPECTED_EPOCH, EXPECTED_NONCE, UNLESS_RENEWED_PAST, STATE, ATTEMPT = 1, 2, 3, 4, 5, 6, 7
 local HOT, COLD, ROW, EVENT, WAKE, LANE, BODY, OUTCOME, FLAGS = 8, 9, 10, 11, 12, 13, 14, 15, 16
 local FAMILY, FAILURE, LIMIT, CREATED, FINISHED, MESSAGE, BOUND = 17, 18, 19, 20, 21, 22, 23
-local ERASE, KEEP, BODY_INSIDE, OUTCOME_INSIDE, IS_TASK = 1, 2, 4, 8, 16
+local ERASE, KEEP, OUTCOME_INSIDE, IS_TASK = 1, 2, 4, 8
+local PIECES = {'b', 'b2', 'b3', 'b4', 'b5', 'b6'}
 local DEAD = {suspended = true, failed = true}
 local idle, dlq = tonumber(ARGV[2]), ARGV[3]
 
@@ -179,10 +180,8 @@ end
 -- The keys beside the header.
 local function prepare(put, old)
   if is_set(put, ERASE) then return end
-  if put[BODY] then
-    if not is_set(put, BODY_INSIDE) then redis.call('SET', put.key .. ':body', put[BODY])
-    elseif old then redis.call('DEL', put.key .. ':body') end
-  end
+  if type(put[BODY]) == 'string' then redis.call('SET', put.key .. ':body', put[BODY])
+  elseif put[BODY] and old then redis.call('DEL', put.key .. ':body') end
   if put[OUTCOME] then
     if put[OUTCOME] ~= '' and not is_set(put, OUTCOME_INSIDE) then redis.call('SET', put.key .. ':outcome', put[OUTCOME])
     elseif old and old.outcome == '>' then redis.call('DEL', put.key .. ':outcome') end
@@ -226,7 +225,10 @@ local function write(put, old)
   if not old or not old.same then set('c', put[COLD]) end
   if put.entry then set('x', put.entry) end
   if put[BOUND] > 0 then set('u', bound_until(put[BOUND])) end
-  if put[BODY] and is_set(put, BODY_INSIDE) then set('b', put[BODY]) elseif put[BODY] and old then gone[1] = 'b' end
+  if put[BODY] and old then redis.call('HDEL', put.key, unpack(PIECES)) end
+  if type(put[BODY]) == 'table' then
+    for i, piece in ipairs(put[BODY]) do set(PIECES[i], piece) end
+  end
   if put[OUTCOME] == '' then gone[#gone + 1] = 'o'
   elseif put[OUTCOME] then set('o', is_set(put, OUTCOME_INSIDE) and '=' .. put[OUTCOME] or '>') end
   if is_set(put, IS_TASK) then

@@ -4,13 +4,9 @@
 
 local wake, records = text(now + tonumber(ARGV[3])), {now}
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', P .. 'wake', '-inf', text(now), 'LIMIT', 0, ARGV[2])) do
-  local key = key_of(ref)
-  local record = redis.call('HMGET', key, 's', 'a', 'h', 'c', 'b', 'o')
-  move('wake', ref, record[3] and wake)
-  if record[3] then
-    records[#records + 1] = {ref, record[1], record[2], record[3], record[4], wake, body_of(key, record[5]),
-                             outcome_of(key, record[6])}
-  end
+  local record = read(ref, wake)
+  move('wake', ref, record and wake or false)
+  records[#records + 1] = record
 end
 flush()
 return records

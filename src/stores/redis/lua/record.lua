@@ -6,8 +6,8 @@
 -- A record is named by its ref: a task by its id, any other by "<id>:<kind>". What there is, each under the prefix
 -- (docs/reference/redis-keys.md tells it to operators):
 --   task:<id> <kind>:<id>  hash    s state  a attempt  h, c header (msgpack, fields below)  x entry in the lane's stream,
---                                  "~" before it: kept pending for a retry  d entry in the DLQ  u bound until  b body
---                                  o outcome, "=" and itself, or ">": apart  1, 2 … history by version
+--                                  "~" before it: kept pending for a retry  d entry in the DLQ  u bound until  b b2 … b6
+--                                  body in pieces  o outcome, "=" and itself, or ">": apart  1, 2 … history by version
 --   <record>:body :outcome string  where they are too long for the hash
 --   log:<owner>            hash    <log>\0<key> → <number>:<bytes>
 --   tasks:<state>          zset    ids of tasks by creation, µs; all:<kind> the same for other kinds
@@ -68,9 +68,23 @@ local function held_until(h, c)
   return c[DEADLINE] > 0 and math.min(lease_until, c[DEADLINE]) or lease_until
 end
 
--- Body and outcome as they are kept: in the hash, or apart.
-local function body_of(key, b) return b or redis.call('GET', key .. ':body') or '' end
+-- Body and outcome as they are kept: in the hash, the body in pieces that each fit into a listpack, or apart.
+-- `r` is what HMGET gave: the pieces stand in it from `first` on.
+local function body_of(key, r, first)
+  if not r[first] then return redis.call('GET', key .. ':body') or '' end
+  if not r[first + 1] then return r[first] end
+  for i = first + 2, first + 5 do r[i] = r[i] or '' end
+  return table.concat(r, '', first, first + 5)
+end
 local function outcome_of(key, o)
   if not o then return '' end
   return o == '>' and redis.call('GET', key .. ':outcome') or string.sub(o, 2)
+end
+
+-- A record as scripts give it: {ref, state, attempt, h, c, wake µs, body, outcome}; nil: there is none.
+local function read(ref, wake)
+  local key = key_of(ref)
+  local r = redis.call('HMGET', key, 's', 'a', 'h', 'c', 'o', 'b', 'b2', 'b3', 'b4', 'b5', 'b6')
+  if not r[3] then return nil end
+  return {ref, r[1], r[2], r[3], r[4], wake, body_of(key, r, 6), outcome_of(key, r[5])}
 end
