@@ -1,5 +1,6 @@
 #include "redis/client.h"
 
+#include <boost/asio/this_coro.hpp>
 #include <utility>
 
 namespace holdfast::redis {
@@ -38,16 +39,24 @@ Client::Impl::Impl(Options options, Clock& clock, asio::any_io_executor executor
                    .on_down = {}},
                   clock, executor_) {}
 
+/// Coming and going wait for what they have begun, also when whoever asked for it is cancelled meanwhile: they are not
+/// thrown out half way, their caller is when they are done.
 Async<Result<>> Client::Impl::start() {
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
     Result<> connected = co_await connect();
     if (connected) subscriber_.start();
+    co_await asio::this_coro::throw_if_cancelled(throws);
     co_return connected;
 }
 
 Async<void> Client::Impl::stop() {
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
     before_stop();
     co_await subscriber_.stop();
     co_await disconnect();
+    co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 Async<Result<Reply>> Client::Impl::call(Slot slot, Command command) {

@@ -36,6 +36,7 @@ class Cluster final : public Client::Impl {
 
   private:
     using LinkPtr = std::shared_ptr<Link>;
+    struct Counted;
     struct Way {
         LinkPtr link;
         bool asking = false;
@@ -128,11 +129,20 @@ ConnectionOptions Cluster::questions() const {
 
 // ---- calls ----
 
+/// Counted, however it ends: a caller who is cancelled leaves by an exception.
+struct Cluster::Counted {
+    explicit Counted(Cluster* owner) : cluster(owner) { ++cluster->calls_; }
+    ~Counted() {
+        if (--cluster->calls_ == 0) cluster->idle_.cancel();
+    }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    Cluster* cluster;
+};
+
 Async<Outcome> Cluster::route(Slot slot, const Command* command) {
-    ++calls_;
-    Outcome outcome = co_await follow(slot, command);
-    if (--calls_ == 0) idle_.cancel();
-    co_return outcome;
+    const Counted counted(this);
+    co_return co_await follow(slot, command);
 }
 
 Async<Outcome> Cluster::follow(Slot slot, const Command* command) {
@@ -229,6 +239,7 @@ Cluster::LinkPtr Cluster::link_to(const Address& address) {
 }
 
 Async<Result<std::vector<Reply>>> Cluster::call_each(Command command) {
+    const Counted counted(this);
     std::vector<Reply> replies;
     for (const Address& address : std::set<Address>(masters_)) {
         const LinkPtr link = link_to(address);
@@ -243,7 +254,8 @@ Async<Result<std::vector<Reply>>> Cluster::call_each(Command command) {
 /// What is published reaches every server of a cluster.
 Async<Result<Address>> Cluster::find_any() {
     const LinkPtr link = link_for({});
-    if (!link) co_return refuse(Code::unavailable, "no server of the cluster is known");
+    if (!link || !link->is_up())
+        co_return refuse(Code::unavailable, "no server of the cluster answers");
     co_return link->address();
 }
 

@@ -197,6 +197,30 @@ TEST_F(RedisClusterOfThree,
     ASSERT_TRUE(cluster_->migrate(slot_of(other), second));
 }
 
+Async<void> called(Client* client, Command command) {
+    co_await client->call("{way}", std::move(command));
+}
+
+TEST_F(RedisClusterOfThree, a_caller_who_is_cancelled_leaves_nothing_behind) {
+    const std::uint16_t slot = slot_of("{way}");
+    const int from = cluster_->master_of(slot);
+    const int to = (from + 1) % 3;
+    {
+        Started client(world_, options_for(*cluster_));
+        ASSERT_EQ(client.said("{way}1", Command("MSET", "{way}1", 1, "{way}2", 2)), "OK");
+        ASSERT_TRUE(cluster_->begin_migration(slot, to));
+        ASSERT_TRUE(cluster_->move_keys(slot, to, 1));
+        TaskGroup group(world_.io.get_executor());
+        group.spawn(called(&*client, Command("MGET", "{way}1", "{way}2")));  // again and again
+        world_.let(50ms);
+        ASSERT_EQ(group.size(), 1U);
+        world_.run(group.stop());
+    }  // stop() waits for all calls: it would not come back
+    ASSERT_TRUE(cluster_->move_keys(slot, to, 10));
+    ASSERT_TRUE(cluster_->end_migration(slot, to));
+    ASSERT_TRUE(cluster_->migrate(slot, from));
+}
+
 TEST_F(RedisClusterOfThree, what_is_published_anywhere_is_heard) {
     std::vector<std::string> heard;
     Started client(world_, options_for(*cluster_));

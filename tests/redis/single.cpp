@@ -246,6 +246,30 @@ TEST(redis_single, a_client_that_found_nobody_may_start_again_later) {
     world.run(client->stop());
 }
 
+Async<void> started(Client* client, Result<>* result) {
+    *result = co_await client->start();
+}
+
+TEST(redis_single, a_start_that_is_cancelled_comes_to_its_proper_end) {
+    World world;
+    const auto server = server_with();
+    for (const auto mode : {Options::Mode::single, Options::Mode::cluster}) {
+        auto options = options_for(server->port());
+        options.mode = mode;
+        options.connect_timeout = 200ms;
+        const auto client = world.client(options);
+        server->freeze();
+        Result<> result;
+        TaskGroup group(world.io.get_executor());
+        group.spawn(started(client.get(), &result));
+        world.let(20ms);
+        world.run(group.stop());
+        EXPECT_FALSE(result);
+        world.run(client->stop());
+        server->thaw();
+    }
+}
+
 TEST(redis_single, a_host_is_looked_up_by_its_name) {
     World world;
     const auto server = server_with();
