@@ -1,5 +1,6 @@
 #include "redis/client.h"
 
+#include <boost/asio/this_coro.hpp>
 #include <utility>
 
 namespace holdfast::redis {
@@ -7,6 +8,8 @@ namespace {
 
 std::unique_ptr<Client::Impl> impl_for(Options options, Clock& clock,
                                        asio::any_io_executor executor) {
+    if (options.mode == Options::Mode::cluster)
+        return cluster(std::move(options), clock, std::move(executor));
     return one_server(std::move(options), clock, std::move(executor));
 }
 
@@ -17,6 +20,10 @@ Result<Reply> plain(Outcome outcome) {
     if (outcome->root().is_error())
         return refuse(Code::unavailable, "redis: " + std::string(outcome->root().text()));
     return *std::move(outcome);
+}
+
+Async<Result<Address>> known(Address address) {
+    co_return address;
 }
 
 // ---- Impl ----
@@ -32,15 +39,24 @@ Client::Impl::Impl(Options options, Clock& clock, asio::any_io_executor executor
                    .on_down = {}},
                   clock, executor_) {}
 
+/// Coming and going wait for what they have begun, also when whoever asked for it is cancelled meanwhile: they are not
+/// thrown out half way, their caller is when they are done.
 Async<Result<>> Client::Impl::start() {
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
     Result<> connected = co_await connect();
     if (connected) subscriber_.start();
+    co_await asio::this_coro::throw_if_cancelled(throws);
     co_return connected;
 }
 
 Async<void> Client::Impl::stop() {
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    before_stop();
     co_await subscriber_.stop();
     co_await disconnect();
+    co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 Async<Result<Reply>> Client::Impl::call(Slot slot, Command command) {

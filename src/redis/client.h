@@ -37,6 +37,8 @@ class Client::Impl {
   protected:
     virtual Async<Result<>> connect() = 0;
     virtual Async<void> disconnect() = 0;
+    /// What keeps somebody waiting for an address is to come back.
+    virtual void before_stop() = 0;
     /// `command` lives until it is answered.
     virtual Async<Outcome> route(Slot slot, const Command* command) = 0;
     /// Where to subscribe.
@@ -59,7 +61,12 @@ class Client::Impl {
 /// An error that the server answered is our error, too.
 Result<Reply> plain(Outcome outcome);
 
+/// For a link to a server that stays where it is.
+Async<Result<Address>> known(Address address);
+
 std::unique_ptr<Client::Impl> one_server(Options options, Clock& clock,
                                          asio::any_io_executor executor);
+std::unique_ptr<Client::Impl> cluster(Options options, Clock& clock,
+                                      asio::any_io_executor executor);
 
 }  // namespace holdfast::redis

@@ -72,6 +72,10 @@ void Link::leave(std::string why) {
     }
 }
 
+void Link::look_again(std::string why) {
+    if (is_up()) connection_->leave(std::move(why));
+}
+
 Async<void> Link::keep() {
     while (!stopping_) {
         up_since_ = kNoTime;

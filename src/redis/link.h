@@ -53,8 +53,14 @@ class Link {
     /// Returns when the server answers, or, with the reason, when the attempt under way has failed.
     Async<Result<>> tried();
     Async<void> stop();
-    /// Calls under way are answered first.
+    /// Calls under way are answered first; left() returns when that is done.
     void leave(std::string why);
+    Async<void> left() { return group_.join(); }
+
+    /// Its first attempt is still under way.
+    bool is_new() const { return attempts_ == 0 && !was_up_; }
+    /// Lets go of the server, when it has answered what is under way, and finds it again.
+    void look_again(std::string why);
 
     bool is_up() const { return connection_ != nullptr && connection_->is_open(); }
     /// None: it is up.

@@ -4,6 +4,7 @@
 // Threads: used from one executor, and answers on it.
 // Failure: `unavailable`. A call that never got an answer may have been carried out: whoever changes something
 // reads back before doing it again. While a server is known to be gone, calls fail at once and do not queue up.
+// Cancelling does not shorten a call: it is answered within Options::call_timeout.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -78,10 +79,11 @@ class Client {
     /// Returns when the server (of a cluster: every slot's) has answered; an error says what is in the way.
     /// From then on connections that are lost are made again.
     Async<Result<>> start();
-    /// Calls under way are answered `unavailable`.
+    /// Calls under way are answered `unavailable`. Before the client dies; after it, start() begins anew.
     Async<void> stop();
 
-    /// For commands that name no key; of a cluster any server answers.
+    /// For commands that name no key; of a cluster any server answers. None that block (BLPOP, XREAD BLOCK, WAIT): all
+    /// calls to a server share its connection, and would wait with it.
     Async<Result<Reply>> call(Command command);
     /// To the server that has `key`. Redirections of a cluster are followed; an error that the server answered is
     /// `unavailable` with its text ("OOM command not allowed …") in the detail.

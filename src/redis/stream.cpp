@@ -3,6 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -36,20 +37,53 @@ class PlainStream final : public Stream {
 
 }  // namespace
 
+/// What asks a name server cannot be interrupted: it goes on without us, and then only finds this.
+struct Dialler::Lookup {
+    explicit Lookup(const asio::any_io_executor& executor)
+        : over(executor, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer over;
+    bool is_over = false;
+    error_code failed;
+    std::vector<asio::ip::tcp::endpoint> found;
+};
+
 Async<Result<>> Dialler::dial(Address address) {
     error_code failed;
-    const auto endpoints = co_await resolver_.async_resolve(
-        address.host, std::to_string(address.port), told_to(failed));
-    if (!failed && !closed_) co_await asio::async_connect(socket_, endpoints, told_to(failed));
+    std::vector<asio::ip::tcp::endpoint> endpoints;
+    const asio::ip::address number = asio::ip::make_address(address.host, failed);
+    if (!failed) {
+        endpoints.emplace_back(number, address.port);
+    } else {
+        CO_TRY(endpoints, co_await look_up(address));
+    }
+    if (!closed_) co_await asio::async_connect(socket_, endpoints, told_to(failed));
     if (closed_) co_return refuse(Code::unavailable, "gave up connecting");
     if (failed) co_return refuse(Code::unavailable, failed.message());
     socket_.set_option(asio::ip::tcp::no_delay(true), failed);
     co_return Result<>{};
 }
 
+Async<Result<std::vector<asio::ip::tcp::endpoint>>> Dialler::look_up(Address address) {
+    lookup_ = std::make_shared<Lookup>(socket_.get_executor());
+    resolver_.async_resolve(address.host, std::to_string(address.port),
+                            [lookup = lookup_](error_code failed, const auto& results) {
+                                lookup->failed = failed;
+                                for (const auto& one : results)
+                                    lookup->found.push_back(one.endpoint());
+                                lookup->is_over = true;
+                                lookup->over.cancel();
+                            });
+    while (!lookup_->is_over && !closed_) {
+        error_code ignored;
+        co_await lookup_->over.async_wait(told_to(ignored));
+    }
+    if (lookup_->failed) co_return refuse(Code::unavailable, lookup_->failed.message());
+    co_return lookup_->found;
+}
+
 void Dialler::close() {
     closed_ = true;
-    resolver_.cancel();
+    if (lookup_) lookup_->over.cancel();
     error_code ignored;
     socket_.close(ignored);
 }

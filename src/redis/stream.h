@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/async.h"
 #include "base/result.h"
@@ -44,8 +45,12 @@ class Dialler {
     void close();
 
   private:
+    struct Lookup;
+    Async<Result<std::vector<asio::ip::tcp::endpoint>>> look_up(Address address);
+
     asio::ip::tcp::socket& socket_;
     asio::ip::tcp::resolver resolver_;
+    std::shared_ptr<Lookup> lookup_;
     bool closed_ = false;
 };
 

@@ -47,6 +47,8 @@ void Subscriber::heard(const Reply& reply) {
     if (root[0].text() != "message") return;
     const auto channel = channels_.find(root[1].text());
     if (channel == channels_.end()) return;
+    // By number: who hears it may add to the deque, which an iterator does not survive.
+    // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < channel->second.size(); ++i) channel->second[i](root[2].text());
 }
 

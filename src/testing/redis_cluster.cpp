@@ -1,9 +1,7 @@
 #include "testing/redis_cluster.h"
 
 #include <chrono>
-#include <functional>
 #include <string_view>
-#include <thread>
 
 #include "testing/redis_talk.h"
 
@@ -16,27 +14,10 @@ using redis::Value;
 using namespace std::chrono_literals;
 
 constexpr int kSlots = 16'384;
-constexpr auto kLook = 20ms;
-
-/// Asks again and again: servers agree in their own time.
-Result<> wait_until(std::string_view what, Duration limit, const std::function<bool()>& fact) {
-    const auto until = std::chrono::steady_clock::now() + limit;
-    while (!fact()) {
-        if (std::chrono::steady_clock::now() > until)
-            return refuse(Code::unavailable, "not within the time: " + std::string(what));
-        std::this_thread::sleep_for(kLook);
-    }
-    return {};
-}
 
 Result<> done(std::uint16_t port, const Command& command) {
     TRY_VOID(ask_redis(port, command));
     return {};
-}
-
-bool says(std::uint16_t port, const Command& command, std::string_view text) {
-    const auto reply = ask_redis(port, command);
-    return reply && reply->root().text().contains(text);
 }
 
 }  // namespace
@@ -84,8 +65,9 @@ Result<> RedisCluster::introduce(int masters, int replicas_each) const {
     }
     const std::string known = "cluster_known_nodes:" + std::to_string(all) + "\r";
     for (int i = 0; i < all; ++i) {
-        TRY_VOID(wait_until("everybody knows everybody", 20s,
-                            [&] { return says(port(i), Command("CLUSTER", "INFO"), known); }));
+        TRY_VOID(wait_until("everybody knows everybody", 20s, [&] {
+            return redis_says(port(i), Command("CLUSTER", "INFO"), known);
+        }));
     }
     return {};
 }
@@ -97,7 +79,7 @@ Result<> RedisCluster::follow(int masters, int replicas_each) const {
             return done(port(i), Command("CLUSTER", "REPLICATE", master)).has_value();
         }));
         TRY_VOID(wait_until("a replica has its data", 20s, [&] {
-            return says(port(i), Command("INFO", "replication"), "master_link_status:up");
+            return redis_says(port(i), Command("INFO", "replication"), "master_link_status:up");
         }));
     }
     return {};
@@ -133,11 +115,17 @@ int RedisCluster::master_of(std::uint16_t slot) const {
     return -1;
 }
 
+Result<int> RedisCluster::owner_of(std::uint16_t slot) const {
+    const int master = master_of(slot);
+    if (master < 0) return refuse(Code::not_found, "no server has slot " + std::to_string(slot));
+    return master;
+}
+
 int RedisCluster::replica_of(int master) const {
     const std::string line = "master_port:" + std::to_string(port(master)) + "\r";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
         if (servers_[i]->is_running() &&
-            says(servers_[i]->port(), Command("INFO", "replication"), line))
+            redis_says(servers_[i]->port(), Command("INFO", "replication"), line))
             return static_cast<int>(i);
     }
     return -1;
@@ -147,25 +135,33 @@ Result<> RedisCluster::wait_until_whole(Duration limit) const {
     for (const auto& server : servers_) {
         if (!server->is_running()) continue;
         TRY_VOID(wait_until("the cluster is whole", limit, [&] {
-            return says(server->port(), Command("CLUSTER", "INFO"), "cluster_state:ok") &&
-                   says(server->port(), Command("CLUSTER", "INFO"), "cluster_slots_ok:16384");
+            return redis_says(server->port(), Command("CLUSTER", "INFO"), "cluster_state:ok") &&
+                   redis_says(server->port(), Command("CLUSTER", "INFO"), "cluster_slots_ok:16384");
         }));
     }
     return {};
 }
 
 Result<> RedisCluster::fail_over(std::uint16_t slot) const {
-    const int master = master_of(slot);
+    TRY(const int master, owner_of(slot));
     const int replica = replica_of(master);
     if (replica < 0) return refuse(Code::not_found, "no replica to fail over to");
-    TRY_VOID(done(port(replica), Command("CLUSTER", "FAILOVER")));
-    return wait_until("the replica took over", 20s, [&] {
-        return says(port(replica), Command("INFO", "replication"), "role:master");
+    const Command replication("INFO", "replication");
+    TRY_VOID(wait_until("the replica has its data", 20s, [&] {
+        return redis_says(port(replica), replication, "master_link_status:up");
+    }));
+    // A server that is busy may miss its chance: it is asked again, but not while it tries.
+    constexpr int kLooksPerAttempt = 100;
+    int looks = 0;
+    return wait_until("the replica took over", 30s, [&] {
+        if (looks++ % kLooksPerAttempt == 0)
+            static_cast<void>(ask_redis(port(replica), Command("CLUSTER", "FAILOVER")));
+        return redis_says(port(replica), replication, "role:master");
     });
 }
 
 Result<> RedisCluster::begin_migration(std::uint16_t slot, int to) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const std::string from_id, id_of(from));
     TRY(const std::string to_id, id_of(to));
     TRY_VOID(done(port(to), Command("CLUSTER", "SETSLOT", slot, "IMPORTING", from_id)));
@@ -173,7 +169,7 @@ Result<> RedisCluster::begin_migration(std::uint16_t slot, int to) const {
 }
 
 Result<> RedisCluster::move_keys(std::uint16_t slot, int to, int most) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const Reply keys, ask_redis(port(from), Command("CLUSTER", "GETKEYSINSLOT", slot, most)));
     for (const Value key : keys.root()) {
         TRY_VOID(done(port(from), Command("MIGRATE", "127.0.0.1", port(to), key.text(), 0, 5000)));
@@ -182,7 +178,7 @@ Result<> RedisCluster::move_keys(std::uint16_t slot, int to, int most) const {
 }
 
 Result<> RedisCluster::end_migration(std::uint16_t slot, int to) const {
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY(const std::string to_id, id_of(to));
     TRY_VOID(done(port(to), Command("CLUSTER", "SETSLOT", slot, "NODE", to_id)));
     return done(port(from), Command("CLUSTER", "SETSLOT", slot, "NODE", to_id));
@@ -190,7 +186,7 @@ Result<> RedisCluster::end_migration(std::uint16_t slot, int to) const {
 
 Result<> RedisCluster::migrate(std::uint16_t slot, int to) const {
     constexpr int kAtOnce = 100;
-    const int from = master_of(slot);
+    TRY(const int from, owner_of(slot));
     TRY_VOID(begin_migration(slot, to));
     for (std::int64_t left = 1; left > 0;) {
         TRY_VOID(move_keys(slot, to, kAtOnce));

@@ -42,6 +42,7 @@ class RedisCluster {
     RedisCluster() = default;
     Result<> introduce(int masters, int replicas_each) const;
     Result<> follow(int masters, int replicas_each) const;
+    Result<int> owner_of(std::uint16_t slot) const;
     Result<std::string> id_of(int server) const;
     std::uint16_t port(int server) const {
         return servers_[static_cast<std::size_t>(server)]->port();

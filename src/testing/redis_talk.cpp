@@ -5,7 +5,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/async.h"
 #include "redis/reply_parser.h"
@@ -35,6 +37,22 @@ Result<redis::Reply> ask_redis(std::uint16_t port, const redis::Command& command
         return reply;
     }
     return refuse(Code::unavailable, failed.message());
+}
+
+bool redis_says(std::uint16_t port, const redis::Command& command, std::string_view text) {
+    const auto reply = ask_redis(port, command);
+    return reply && reply->root().text().contains(text);
+}
+
+Result<> wait_until(std::string_view what, Duration limit, const std::function<bool()>& fact) {
+    constexpr std::chrono::milliseconds kLook{20};
+    const auto until = std::chrono::steady_clock::now() + limit;
+    while (!fact()) {
+        if (std::chrono::steady_clock::now() > until)
+            return refuse(Code::unavailable, "not within the time: " + std::string(what));
+        std::this_thread::sleep_for(kLook);
+    }
+    return {};
 }
 
 }  // namespace holdfast::testing

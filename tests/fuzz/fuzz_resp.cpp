@@ -49,6 +49,6 @@ std::string told(std::string_view bytes, std::size_t piece) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes = holdfast::fuzz::text_of(data, size);
     const std::string whole = told(bytes, bytes.size() + 1);
-    for (const std::size_t piece : {1, 2, 3, 7}) require(told(bytes, piece) == whole);
+    for (const std::size_t piece : {1U, 2U, 3U, 7U}) require(told(bytes, piece) == whole);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "redis/redis.h"
@@ -104,6 +105,11 @@ class Started {
     World& world_;
     std::unique_ptr<Client> client_;
 };
+
+/// For a call that runs beside the test.
+inline Async<void> kept(Async<Result<Reply>> call, std::vector<Result<Reply>>* all) {
+    all->push_back(co_await std::move(call));
+}
 
 inline Options options_for(std::uint16_t port) {
     Options options;
