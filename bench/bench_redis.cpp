@@ -238,10 +238,6 @@ void measure_memory(Bench& bench, std::size_t tasks, bool keys) {
     std::printf("%zu waiting tasks, 200-byte payload, %s: %.0f bytes each, and %.0f of feed\n",
                 tasks, keys ? "with a key" : "no key", per_task(waiting),
                 per_task(with_feed - waiting));
-    if (getenv("HOLD")) {
-        std::fflush(stdout);
-        std::getchar();
-    }
 }
 
 }  // namespace

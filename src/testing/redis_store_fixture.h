@@ -58,8 +58,10 @@ class RedisStoreFixture {
                                                   io_.get_executor());
         if (auto started = run_until_done(io_, client_->start()); !started)
             throw std::runtime_error(started.error().detail);
-        store_ = value_of(run_until_done(
-            io_, stores::RedisStore::open(*client_, options_, clock_, io_.get_executor())));
+        auto opened = run_until_done(
+            io_, stores::RedisStore::open(*client_, options_, clock_, io_.get_executor()));
+        if (!opened) run_until_done(io_, stopped(client_.get()));
+        store_ = value_of(std::move(opened));
     }
     void close() {
         if (store_) run_until_done(io_, closed(store_.get(), client_.get()));
@@ -68,10 +70,13 @@ class RedisStoreFixture {
     }
 
   private:
-    static Async<bool> closed(stores::RedisStore* store, redis::Client* client) {
-        co_await store->close();
+    static Async<bool> stopped(redis::Client* client) {
         co_await client->stop();
         co_return true;
+    }
+    static Async<bool> closed(stores::RedisStore* store, redis::Client* client) {
+        co_await store->close();
+        co_return co_await stopped(client);
     }
 
     asio::io_context& io_;

@@ -10,9 +10,6 @@
 namespace holdfast::stores::redis {
 namespace {
 
-constexpr std::size_t kHotFields = 16;
-constexpr std::size_t kColdFields = 11;
-
 /// Policies that nearly every task has, kept as their number. Stored data name them by their place: never take one out
 /// or change it, add at the end.
 constexpr std::array<std::string_view, 1> kUsualPolicies{
@@ -102,7 +99,6 @@ bool unpack_rest(std::string_view rest, Header& h) {
 
 bool decode_hot(std::string_view bytes, Header& h) {
     MsgReader in(bytes);
-    if (in.array() != kHotFields) return false;
     h.version = static_cast<std::uint64_t>(in.number());
     h.updated_at = time_at(in.number());
     h.epoch = domain::Epoch{absolute(in, h.updated_at)};
@@ -128,7 +124,6 @@ bool decode_hot(std::string_view bytes, Header& h) {
 
 bool decode_cold(std::string_view bytes, Header& h) {
     MsgReader in(bytes);
-    if (in.array() != kColdFields) return false;
     h.queue = in.text();
     h.type = in.text();
     h.tenant = in.text();
@@ -165,7 +160,7 @@ std::optional<Key> key_of(std::string_view ref) {
 
 std::string encode_hot(const Header& h) {
     MsgWriter out;
-    out.array(kHotFields).number(static_cast<std::int64_t>(h.version)).number(micros(h.updated_at));
+    out.number(static_cast<std::int64_t>(h.version)).number(micros(h.updated_at));
     relative(out, static_cast<std::int64_t>(h.epoch), h.updated_at);
     out.number(h.lease_granted.count());
     relative(out, micros(h.lease_until), h.updated_at);
@@ -185,8 +180,7 @@ std::string encode_hot(const Header& h) {
 
 std::string encode_cold(const Header& h) {
     MsgWriter out;
-    out.array(kColdFields)
-        .text(h.queue)
+    out.text(h.queue)
         .text(h.type)
         .text(h.tenant)
         .number(h.priority)

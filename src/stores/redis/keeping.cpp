@@ -44,8 +44,8 @@ Async<Result<std::size_t>> RedisStore::trim(TrimRequest request) {
                 CO_TRY(const Reply reply,
                        co_await shard->run(in.scripts.trim,
                                            {before, std::to_string(asked), shard->dlq()}));
-                gone += static_cast<std::size_t>(reply.root()[2].integer());
-                if (reply.root()[1].integer() < static_cast<std::int64_t>(asked)) break;
+                gone += static_cast<std::size_t>(reply.root()[1].integer());
+                if (reply.root()[2].integer() == 0) break;
             }
         }
     }

@@ -30,7 +30,7 @@ struct RedisOptions {
     bool accept_loss = false;  ///< Opens on a server that may forget what it accepted.
     /// Queues whose entries stay pending from the first claim until the task is over (XPENDING shows what failed and
     /// waits); "*": all. Else an entry that failed leaves its stream, and comes back when it is due.
-    std::set<std::string, std::less<>> pel_queues;
+    std::set<std::string, std::less<>> pel_queues = {};
     /// pel_queues: a pending entry is handed out again no earlier than this after it was last handed out.
     Duration reclaim_idle{0};
     /// The Stream that names suspended and failed tasks for as long as they are that; empty: none. On several

@@ -14,13 +14,6 @@ using holdfast::redis::Value;
 
 // ---- changes ----
 
-/// As lua/commit.lua reads them.
-enum PutFlag : std::uint8_t {
-    kErase = 1,
-    kKeepEntry = 2,
-    kOutcomeInside = 4,
-    kIsTask = 8,
-};
 constexpr std::size_t kMostPieces = 6;        // of a body that stands in the hash
 constexpr std::size_t kLongestMessage = 200;  // of what an entry of the DLQ says
 
@@ -56,20 +49,27 @@ void encode_body(MsgWriter& out, const std::optional<Bytes>& body, const Manner&
     }
 }
 
-void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
-                const Manner& manner) {
+/// What the hash says of it, and what stands apart.
+void encode_outcome(MsgWriter& out, const std::optional<Bytes>& outcome, const Manner& manner) {
+    if (!outcome)
+        out.none().none();
+    else if (outcome->empty())
+        out.text("").none();
+    else if (outcome->size() <= manner.longest_inside)
+        out.text("=" + std::string(outcome->view())).none();
+    else
+        out.text(">").text(outcome->view());
+}
+
+std::string encode_put(const domain::Put& put, const Change& change, const Manner& manner) {
     Header h = put.header;
     h.nonce = change.nonce;
     const bool is_task = h.kind == domain::Kind::task;
-    const bool outcome_inside = put.outcome && put.outcome->size() <= manner.longest_inside;
-    const int flags = (put.erase ? kErase : 0) |
-                      (is_task && manner.keeps(h.queue) ? kKeepEntry : 0) |
-                      (outcome_inside ? kOutcomeInside : 0) | (is_task ? kIsTask : 0);
     std::string row, event;
     if (put.audit) domain::pack(row, put.transition);
     domain::pack_event(event, h, put.transition);
-    out.array(23)
-        .text(ref_of(h.key()))
+    MsgWriter out;
+    out.text(ref_of(h.key()))
         .number(static_cast<std::int64_t>(put.expected_version))
         .number(static_cast<std::int64_t>(put.expected_epoch))
         .text(eight_bytes(put.expected_nonce))
@@ -81,17 +81,19 @@ void encode_put(MsgWriter& out, const domain::Put& put, const Change& change,
         .text(row)
         .text(event)
         .text(time_text(h.wake_at))
-        .text(is_task && h.state == State::queued ? lane_name(h) : std::string{});
+        .text(is_task ? lane_name(h) : std::string{});
     encode_body(out, put.body, manner);
-    put.outcome ? out.text(put.outcome->view()) : out.none();
-    out.number(flags)
+    encode_outcome(out, put.outcome, manner);
+    out.flag(is_task)
+        .flag(put.erase)
+        .flag(is_task && manner.keeps(h.queue))
         .text(h.queue + '|' + h.type)
         .text(fingerprint_text(h.fingerprint))
         .number(h.gate_limit)
         .text(std::to_string(micros(h.created_at)))
-        .text(time_text(is_set(h.finished_at) ? h.finished_at : h.updated_at))
         .text(std::string_view(put.transition.message).substr(0, kLongestMessage))
         .number(bound_ms(change, h));
+    return out.none().none().none().none().take();  // what the script finds out about it
 }
 
 void encode_append(MsgWriter& out, const domain::Append& append) {
@@ -177,15 +179,18 @@ EncodedChange encode_change(const Change& change, const Manner& manner) {
     const bool only_puts = change.appends.empty() && change.adds.empty() && change.binds.empty() &&
                            change.permits.empty() && change.notes.empty();
     EncodedChange encoded;
-    MsgWriter out;
-    out.array(only_puts ? 1 : 6).array(change.puts.size());
-    for (const domain::Put& put : change.puts) {
-        encode_put(out, put, change, manner);
-        encoded.creates |= put.expected_version == 0 && !put.erase;
-    }
-    if (!only_puts) encode_beside_puts(out, change);
-    encoded.bytes = out.take();
     encoded.weight = std::max<std::size_t>(change.puts.size(), 1);
+    for (const domain::Put& put : change.puts)
+        encoded.creates |= put.expected_version == 0 && !put.erase;
+    if (only_puts && change.puts.size() == 1) {
+        encoded.bytes = encode_put(change.puts.front(), change, manner);
+        return encoded;
+    }
+    MsgWriter out;
+    out.number(static_cast<std::int64_t>(change.puts.size()));
+    for (const domain::Put& put : change.puts) out.text(encode_put(put, change, manner));
+    encode_beside_puts(out, change);
+    encoded.bytes = out.take();
     return encoded;
 }
 
@@ -217,8 +222,7 @@ Result<Outcome> decode_outcome(Value answer) {
 
 std::string encode_claim(const ClaimRequest& request, std::uint32_t max, const Manner& manner) {
     MsgWriter out;
-    out.array(5)
-        .text(request.worker)
+    out.text(request.worker)
         .text(domain::to_string(request.to))
         .number(request.lease.count())
         .number(max)
@@ -234,8 +238,7 @@ std::string encode_claim(const ClaimRequest& request, std::uint32_t max, const M
 
 std::string encode_renewal(const Renewal& renewal) {
     MsgWriter out;
-    out.array(6)
-        .text(renewal.id.text())
+    out.text(renewal.id.text())
         .number(renewal.fence.attempt)
         .number(static_cast<std::int64_t>(renewal.fence.epoch))
         .number(renewal.lease.count());
@@ -263,30 +266,18 @@ Result<Record> decode_record(Value answer) {
 
 // ---- rows and events ----
 
-std::optional<domain::Transition> decode_row(std::string_view bytes) {
-    constexpr std::size_t kClaimFields = 4;
-    constexpr char kClaimRow = static_cast<char>(0x90 | kClaimFields);  // no packed row begins so
-    if (!bytes.starts_with(kClaimRow)) {
-        auto rows = domain::unpack_history(bytes);
-        return rows.size() == 1 ? std::optional(std::move(rows.front())) : std::nullopt;
-    }
-    MsgReader in(bytes);
-    in.array();
-    domain::Transition t;
-    t.event = domain::Event::claimed;
-    t.from = State::queued;
-    t.to = domain::state_from(in.text()).value_or(State::none);
-    t.attempt = static_cast<std::uint32_t>(in.number());
-    t.at = time_at(in.number());
-    t.actor = in.text();
-    return in.ok() ? std::optional(std::move(t)) : std::nullopt;
-}
-
 namespace {
 
-domain::FeedEvent decode_claim(MsgReader& in) {
+/// What claims write begins with a msgpack text; what the domain packs, with a small number.
+bool is_of_claim(std::string_view bytes) {
+    constexpr unsigned char kFirstText = 0xa0;
+    return !bytes.empty() && static_cast<unsigned char>(bytes.front()) >= kFirstText;
+}
+
+domain::FeedEvent decode_claim(std::string_view bytes) {
+    MsgReader in(bytes);
     domain::FeedEvent e;
-    e.name = domain::to_string(domain::Event::claimed);
+    e.name = in.text();
     e.subject = key_of(in.text()).value_or(Key{});
     e.from = State::queued;
     e.version = static_cast<std::uint64_t>(in.number());
@@ -301,6 +292,7 @@ domain::FeedEvent decode_claim(MsgReader& in) {
 
 domain::FeedEvent decode_note(MsgReader& in) {
     domain::FeedEvent e;
+    in.array();
     e.subject.kind = static_cast<domain::Kind>(in.number());
     e.subject.id = Uuid::parse(in.text()).value_or(Uuid{});
     e.name = in.text();
@@ -311,18 +303,38 @@ domain::FeedEvent decode_note(MsgReader& in) {
 
 }  // namespace
 
+std::optional<domain::Transition> decode_row(std::string_view bytes) {
+    if (!is_of_claim(bytes)) {
+        auto rows = domain::unpack_history(bytes);
+        return rows.size() == 1 ? std::optional(std::move(rows.front())) : std::nullopt;
+    }
+    MsgReader in(bytes);
+    domain::Transition t;
+    t.event = domain::event_from(in.text()).value_or(domain::Event::none);
+    t.from = State::queued;
+    t.to = domain::state_from(in.text()).value_or(State::none);
+    t.attempt = static_cast<std::uint32_t>(in.number());
+    t.at = time_at(in.number());
+    t.actor = in.text();
+    return in.ok() ? std::optional(std::move(t)) : std::nullopt;
+}
+
 std::vector<domain::FeedEvent> decode_events(std::string_view bytes) {
     std::vector<domain::FeedEvent> events;
     MsgReader in(bytes);
     for (std::size_t left = in.array(); left > 0 && in.ok(); --left) {
-        if (in.at_text()) {
-            for (domain::FeedEvent& event : domain::unpack_events(in.text()))
-                events.push_back(std::move(event));
+        if (!in.at_text()) {
+            events.push_back(decode_note(in));
+            if (!in.ok()) events.pop_back();
             continue;
         }
-        in.array();
-        events.push_back(in.at_text() ? decode_claim(in) : decode_note(in));
-        if (!in.ok()) events.pop_back();
+        const std::string_view packed = in.text();
+        if (is_of_claim(packed)) {
+            events.push_back(decode_claim(packed));
+            continue;
+        }
+        for (domain::FeedEvent& event : domain::unpack_events(packed))
+            events.push_back(std::move(event));
     }
     return events;
 }

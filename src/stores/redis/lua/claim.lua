@@ -1,6 +1,6 @@
 -- claim: hand out tasks of the queues to workers, stamping each in the same step.
--- ARGV   2 consumer   3 default lease µs   4 … one request each, as msgpack: {worker, state to stamp, lease µs (0: the
---        task's own), max, queues}; a queue is {name, types or false, max, concurrency (0: no limit), its permit, idle µs
+-- ARGV   2 consumer   3 default lease µs   4 … one request each, as msgpack: worker, state to stamp, lease µs (0: the
+--        task's own), max, queues; a queue is {name, types or false, max, concurrency (0: no limit), its permit, idle µs
 --        before a kept entry is handed out again, or false where none is kept}. At most 64 tasks in all.
 -- gives  now, and for each request an array of {ref, state, attempt, h, c, wake µs, body, outcome}
 -- order  queue by queue as given (the caller turns them); in a queue the best priority first, the lanes of one priority
@@ -15,7 +15,7 @@ local rows = {}
 local function row_of(attempt)
   local row = rows[attempt]
   if not row then
-    row = cmsgpack.pack({to, attempt, now, worker})
+    row = cmsgpack.pack('claimed', to, attempt, now, worker)
     rows[attempt] = row
   end
   return row
@@ -56,11 +56,11 @@ local function hand_out(queue, lane, entry, ref)
     if not is_kept then drop(lane, entry) end
     return false
   end
-  local h, c, attempt = cmsgpack.unpack(record[3]), cmsgpack.unpack(record[4]), record[2] + 1
+  local h, c, attempt = {cmsgpack.unpack(record[3])}, {cmsgpack.unpack(record[4])}, record[2] + 1
   local takes_gate, takes_queue_permit = c[GATE] ~= '' and c[GATE_LIMIT] > 0, queue.concurrency > 0
   local epoch = stamp(h, c, (takes_gate and 1 or 0) + (takes_queue_permit and 2 or 0))
   if takes_gate or takes_queue_permit then take_permits(queue, c, ref, epoch, takes_gate, takes_queue_permit) end
-  local family, hot, wake = c[QUEUE] .. '|' .. c[TYPE], cmsgpack.pack(h), text(held_until(h, c))
+  local family, hot, wake = c[QUEUE] .. '|' .. c[TYPE], cmsgpack.pack(unpack(h)), text(held_until(h, c))
   count(family, h[FINGERPRINT], 'queued', -1)
   count(family, h[FINGERPRINT], to, 1)
   move('tasks:queued', ref, false)
@@ -71,7 +71,7 @@ local function hand_out(queue, lane, entry, ref)
   else
     redis.call('HSET', key, 's', to, 'a', attempt, 'h', hot, h[VERSION], row_of(attempt))
   end
-  feed[#feed + 1] = {ref, h[VERSION], to, attempt, now, c[QUEUE], c[TYPE], c[TENANT]}
+  feed[#feed + 1] = cmsgpack.pack('claimed', ref, h[VERSION], to, attempt, now, c[QUEUE], c[TYPE], c[TENANT])
   claimed[#claimed + 1] = {ref, to, attempt, hot, record[4], wake, body_of(key, record, 7),
                          outcome_of(key, record[6])}
   return true
@@ -144,7 +144,7 @@ local function limit_of(queue, lane)
   if head then return tonumber(head[2][4] or 0) end
   local kept = queue.idle and again(lane, 1)[1]
   local cold = kept and redis.call('HGET', key_of(kept), 'c')
-  return cold and cmsgpack.unpack(cold)[GATE_LIMIT]
+  return cold and ({cmsgpack.unpack(cold)})[GATE_LIMIT]
 end
 
 -- Out of the sight of claims until a permit of the gate comes back, or one expires.
@@ -268,6 +268,6 @@ end
 
 look_again()
 local answers = {now}
-for i = 4, #ARGV do answers[#answers + 1] = serve_request(cmsgpack.unpack(ARGV[i])) end
+for i = 4, #ARGV do answers[#answers + 1] = serve_request({cmsgpack.unpack(ARGV[i])}) end
 flush()
 return answers

@@ -1,10 +1,11 @@
 -- commit: apply each change whole or not at all, in order.
--- ARGV   2 idle µs before a kept entry is handed out again   3 DLQ stream or ''   4 … one change each, as msgpack:
---        {puts} or {puts, appends, adds, binds, permits, notes}; false: none
+-- ARGV   2 idle µs before a kept entry is handed out again   3 DLQ stream or ''   4 … one change each, as msgpack: a put
+--        alone, or the number of puts, each put as a text, appends, adds, binds, permits, notes (false: none)
 --          put     ref, expected version, epoch, nonce ('': any) and latest end of the lease (0: any), state, attempt,
---                  h, c, history row or '', feed event, wake µs or '', lane or '', body (a table: its pieces, for the hash) or
---                  false, outcome or false, 1 erase + 2 keep its entry pending + 4 outcome in the hash + 8 is a task,
---                  queue .. | .. type, fingerprint, gate limit, created µs, finished µs, message, bound for ms
+--                  h, c, history row or '', feed event, wake µs or '', lane, body (a table: its pieces, for the hash) or
+--                  false, outcome for the hash or false, outcome apart or false, is a task?, erase?, keep its entry
+--                  pending?, queue .. | .. type, fingerprint, gate limit, created µs, message, bound for ms, and four
+--                  places for what the script finds out
 --          append  owner, log .. \0 .. key, bytes, refuse?, log
 --          add     counter, delta, least, most: bounds of what is stored now, as decimal text
 --          bind    scope .. \0 .. key, id, hash, ttl ms, names a record of this change?
@@ -18,14 +19,14 @@
 
 local CONFLICT, DUPLICATE, REFUSED = 1, 2, 3
 local REF, EXPECTED_VERSION, EXPECTED_EPOCH, EXPECTED_NONCE, UNLESS_RENEWED_PAST, STATE, ATTEMPT = 1, 2, 3, 4, 5, 6, 7
-local HOT, COLD, ROW, EVENT, WAKE, LANE, BODY, OUTCOME, FLAGS = 8, 9, 10, 11, 12, 13, 14, 15, 16
-local FAMILY, FAILURE, LIMIT, CREATED, FINISHED, MESSAGE, BOUND = 17, 18, 19, 20, 21, 22, 23
-local ERASE, KEEP, OUTCOME_INSIDE, IS_TASK = 1, 2, 4, 8
+local HOT, COLD, ROW, EVENT, WAKE, LANE, BODY, OUTCOME, APART = 8, 9, 10, 11, 12, 13, 14, 15, 16
+local IS_TASK, ERASE, KEEP, FAMILY, FAILURE, LIMIT, CREATED, MESSAGE, BOUND = 17, 18, 19, 20, 21, 22, 23, 24, 25
+local KEY, ENTRY, KEEPS, STAYS = 26, 27, 28, 29
 local PIECES = {'b', 'b2', 'b3', 'b4', 'b5', 'b6'}
+-- A record as it is; false: there is none.
+local H, WAS, TRIES, KNOWN_OUTCOME, GRAVE, SAME, OLD_FAMILY, OLD_LANE, OLD_ENTRY, KEPT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local DEAD = {suspended = true, failed = true}
 local idle, dlq = tonumber(ARGV[2]), ARGV[3]
-
-local function is_set(put, flag) return bit.band(put[FLAGS], flag) ~= 0 end
 
 -- Decimal texts of 64-bit numbers, which a Lua number cannot hold.
 local function is_less(a, b)
@@ -40,42 +41,33 @@ end
 
 local function is_expected(old, put)
   if not old then return put[EXPECTED_VERSION] == 0 end
-  return old.h[VERSION] == put[EXPECTED_VERSION] and moment(old.h, EPOCH) == put[EXPECTED_EPOCH] and
-         (put[EXPECTED_NONCE] == '' or old.h[NONCE] == put[EXPECTED_NONCE]) and
-         (put[UNLESS_RENEWED_PAST] == 0 or moment(old.h, LEASE_UNTIL) <= put[UNLESS_RENEWED_PAST])
+  local h = old[H]
+  return h[VERSION] == put[EXPECTED_VERSION] and moment(h, EPOCH) == put[EXPECTED_EPOCH] and
+         (put[EXPECTED_NONCE] == '' or h[NONCE] == put[EXPECTED_NONCE]) and
+         (put[UNLESS_RENEWED_PAST] == 0 or moment(h, LEASE_UNTIL) <= put[UNLESS_RENEWED_PAST])
 end
 
--- The record as it is, or nil. Its cold half is read only where it is another one than the put's.
-local function stored(put, key)
-  local fields = redis.call('HMGET', key, 'h', 'c', 's', 'a', 'x', 'o', 'd')
-  if not fields[1] then return nil end
-  local old = {h = cmsgpack.unpack(fields[1]), state = fields[3], attempt = fields[4], outcome = fields[6], dead = fields[7]}
-  old.same = fields[2] == put[COLD]
-  if not old.same then
-    old.c = cmsgpack.unpack(fields[2])
-    old.family = old.c[QUEUE] .. '|' .. old.c[TYPE]
-    old.lane = lane_of(old.c)
-  else
-    old.family = put[FAMILY]
+-- The cold half is read only where it is another one than the put's.
+local function stored(put)
+  local r = redis.call('HMGET', put[KEY], 'h', 'c', 's', 'a', 'x', 'o', 'd')
+  if not r[1] then return false end
+  local same, family, lane, entry, kept = r[2] == put[COLD], put[FAMILY], put[LANE], r[5], false
+  if not same then
+    local c = {cmsgpack.unpack(r[2])}
+    family, lane = c[QUEUE] .. '|' .. c[TYPE], lane_of(c)
   end
-  local entry = fields[5]
-  if entry and entry ~= '' then
-    old.kept = string.sub(entry, 1, 1) == '~'
-    old.entry = old.kept and string.sub(entry, 2) or entry
-    if not old.lane then
-      old.c = cmsgpack.unpack(put[COLD])
-      old.lane = lane_of(old.c)
-    end
-  end
-  return old
+  if entry == '' then entry = false end
+  if entry and string.byte(entry) == 126 then entry, kept = string.sub(entry, 2), true end
+  return {{cmsgpack.unpack(r[1])}, r[3], tonumber(r[4]), r[6], r[7], same, family, lane, entry, kept}
 end
 
 local function examine_puts(puts, olds)
   for i, put in ipairs(puts) do
-    put.key = key_of(put[REF])
-    local old = stored(put, put.key)
+    put[KEY] = key_of(put[REF])
+    local old = stored(put)
     if not is_expected(old, put) then return {CONFLICT} end
-    olds[i] = old or false
+    put[STAYS] = old and HELD[old[WAS]] and HELD[put[STATE]] and not put[ERASE]
+    olds[i] = old
   end
 end
 
@@ -141,60 +133,58 @@ local function examine_permits(permits)
   end
 end
 
-local function examine(change, olds, skipped)
-  return examine_puts(change[1], olds) or change[4] and examine_binds(change[4]) or
-         change[2] and examine_appends(change[2], skipped) or change[3] and examine_adds(change[3]) or
-         change[5] and examine_permits(change[5])
+local function examine(puts, olds, beside, skipped)
+  return examine_puts(puts, olds) or beside[3] and examine_binds(beside[3]) or
+         beside[1] and examine_appends(beside[1], skipped) or beside[2] and examine_adds(beside[2]) or
+         beside[4] and examine_permits(beside[4])
 end
 
 -- ---- writes ----
 
-local function stays_held(put, old) return old and HELD[old.state] and HELD[put[STATE]] and not is_set(put, ERASE) end
-
 -- A put that was decided before a renewal does not undo what it brought: a renewal moves no version.
 local function keep_renewal(put, old)
-  local h = cmsgpack.unpack(put[HOT])
-  if put[ATTEMPT] ~= tonumber(old.attempt) or moment(h, EPOCH) ~= moment(old.h, EPOCH) then return end
-  h[LEASE_UNTIL] = math.max(moment(h, LEASE_UNTIL), moment(old.h, LEASE_UNTIL)) - h[UPDATED_AT]
-  h[PROGRESS], h[NOTE] = old.h[PROGRESS], old.h[NOTE]
-  put[HOT], put[WAKE] = cmsgpack.pack(h), text(held_until(h, cmsgpack.unpack(put[COLD])))
+  local h, was = {cmsgpack.unpack(put[HOT])}, old[H]
+  if put[ATTEMPT] ~= old[TRIES] or moment(h, EPOCH) ~= moment(was, EPOCH) then return end
+  h[LEASE_UNTIL] = math.max(moment(h, LEASE_UNTIL), moment(was, LEASE_UNTIL)) - h[UPDATED_AT]
+  h[PROGRESS], h[NOTE] = was[PROGRESS], was[NOTE]
+  put[HOT], put[WAKE] = cmsgpack.pack(unpack(h)), text(held_until(h, {cmsgpack.unpack(put[COLD])}))
 end
 
 -- Whether an entry that was handed out stays pending until the task is tried again.
 local function keeps_entry(put, old)
-  return is_set(put, KEEP) and old.entry and (old.kept or HELD[old.state]) and old.same and
-         (put[STATE] == 'queued' or put[STATE] == 'waiting' or put[STATE] == 'retrying')
+  local state = put[STATE]
+  return put[KEEP] and old[OLD_ENTRY] and (old[KEPT] or HELD[old[WAS]]) and old[SAME] and
+         (state == 'queued' or state == 'waiting' or state == 'retrying')
 end
 
--- Where it stands: gives the entry that the header will name, '' for none, nil for the one that it names already.
+-- Where it stands: gives the entry that the header will name, '' for none, false for the one that it names already.
 local function place(put, old)
   if old and keeps_entry(put, old) then
-    put.keeps = true
-    if put[STATE] == 'queued' then push_again(old.lane, put[REF], old.entry, idle) end
-    return not old.kept and '~' .. old.entry or nil
+    put[KEEPS] = true
+    if put[STATE] == 'queued' then push_again(old[OLD_LANE], put[REF], old[OLD_ENTRY], idle) end
+    return not old[KEPT] and '~' .. old[OLD_ENTRY]
   end
-  if put[LANE] ~= '' then return push(put[LANE], put[REF], put[LIMIT]) end
-  if old and old.entry and not stays_held(put, old) then return '' end
+  if put[STATE] == 'queued' then return push(put[LANE], put[REF], put[LIMIT]) end
+  return old and old[OLD_ENTRY] and not put[STAYS] and ''
 end
 
 -- The keys beside the header.
 local function prepare(put, old)
-  if is_set(put, ERASE) then return end
-  if type(put[BODY]) == 'string' then redis.call('SET', put.key .. ':body', put[BODY])
-  elseif put[BODY] and old then redis.call('DEL', put.key .. ':body') end
-  if put[OUTCOME] then
-    if put[OUTCOME] ~= '' and not is_set(put, OUTCOME_INSIDE) then redis.call('SET', put.key .. ':outcome', put[OUTCOME])
-    elseif old and old.outcome == '>' then redis.call('DEL', put.key .. ':outcome') end
-  end
-  if is_set(put, IS_TASK) then put.entry = place(put, old) end
+  if put[ERASE] then return end
+  if type(put[BODY]) == 'string' then redis.call('SET', put[KEY] .. ':body', put[BODY])
+  elseif put[BODY] and old then redis.call('DEL', put[KEY] .. ':body') end
+  if put[APART] then redis.call('SET', put[KEY] .. ':outcome', put[APART])
+  elseif put[OUTCOME] and old and old[KNOWN_OUTCOME] == '>' then redis.call('DEL', put[KEY] .. ':outcome') end
+  if put[IS_TASK] then put[ENTRY] = place(put, old) end
 end
 
--- A task that waits for a person, or failed for good, stands in the DLQ for as long as it is there.
+-- A task that waits for a person, or failed for good, stands in the DLQ for as long as it is there. Gives its entry, or
+-- false: it has left; nil: all is as it was.
 local function mourn(put, old)
   if dlq == '' then return nil end
-  local is, was = DEAD[put[STATE]] and not is_set(put, ERASE), old and old.dead
+  local is, was = DEAD[put[STATE]] and not put[ERASE], old and old[GRAVE]
   if was and not is then
-    redis.call('XDEL', dlq, old.dead)
+    redis.call('XDEL', dlq, was)
     return false
   end
   if is and not was then
@@ -208,62 +198,70 @@ end
 local function bound_until(ttl) return text(math.floor(now / 1000) + ttl) end
 
 local function erase(put, old)
-  local id = string.sub(put[REF], 1, 36)
-  if is_set(put, IS_TASK) then mourn(put, old) end
-  redis.call('DEL', put.key, put.key .. ':body', put.key .. ':outcome', P .. 'log:' .. id)
+  if put[IS_TASK] then mourn(put, old) end
+  redis.call('DEL', put[KEY], put[KEY] .. ':body', put[KEY] .. ':outcome', P .. 'log:' .. string.sub(put[REF], 1, 36))
 end
 
+local fields = {}  -- one table for all of them
 local function write(put, old)
-  if is_set(put, ERASE) then return erase(put, old) end
-  if stays_held(put, old) then keep_renewal(put, old) end
-  local fields, gone = {'s', put[STATE], 'h', put[HOT]}, {}
-  local function set(name, value)
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
-  end
-  if not old or tonumber(old.attempt) ~= put[ATTEMPT] then set('a', put[ATTEMPT]) end
-  if not old or not old.same then set('c', put[COLD]) end
-  if put.entry then set('x', put.entry) end
-  if put[BOUND] > 0 then set('u', bound_until(put[BOUND])) end
-  if put[BODY] and old then redis.call('HDEL', put.key, unpack(PIECES)) end
+  if put[ERASE] then return erase(put, old) end
+  if put[STAYS] then keep_renewal(put, old) end
+  local n, gone = 4, false
+  fields[1], fields[2], fields[3], fields[4] = 's', put[STATE], 'h', put[HOT]
+  if not old or old[TRIES] ~= put[ATTEMPT] then fields[n + 1], fields[n + 2], n = 'a', put[ATTEMPT], n + 2 end
+  if not old or not old[SAME] then fields[n + 1], fields[n + 2], n = 'c', put[COLD], n + 2 end
+  if put[ENTRY] then fields[n + 1], fields[n + 2], n = 'x', put[ENTRY], n + 2 end
+  if put[BOUND] > 0 then fields[n + 1], fields[n + 2], n = 'u', bound_until(put[BOUND]), n + 2 end
+  if put[OUTCOME] == '' then gone = 'o'
+  elseif put[OUTCOME] then fields[n + 1], fields[n + 2], n = 'o', put[OUTCOME], n + 2 end
+  if put[ROW] ~= '' then fields[n + 1], fields[n + 2], n = put[EXPECTED_VERSION] + 1, put[ROW], n + 2 end
+  if put[BODY] and old then redis.call('HDEL', put[KEY], unpack(PIECES)) end
   if type(put[BODY]) == 'table' then
-    for i, piece in ipairs(put[BODY]) do set(PIECES[i], piece) end
+    for i, piece in ipairs(put[BODY]) do fields[n + 1], fields[n + 2], n = PIECES[i], piece, n + 2 end
   end
-  if put[OUTCOME] == '' then gone[#gone + 1] = 'o'
-  elseif put[OUTCOME] then set('o', is_set(put, OUTCOME_INSIDE) and '=' .. put[OUTCOME] or '>') end
-  if is_set(put, IS_TASK) then
+  if put[IS_TASK] and (old and old[GRAVE] or DEAD[put[STATE]]) then
     local grave = mourn(put, old)
-    if grave then set('d', grave) elseif grave == false then gone[#gone + 1] = 'd' end
+    if grave then fields[n + 1], fields[n + 2], n = 'd', grave, n + 2 end
+    if grave == false then redis.call('HDEL', put[KEY], 'd') end
   end
-  if put[ROW] ~= '' then set(put[EXPECTED_VERSION] + 1, put[ROW]) end
-  redis.call('HSET', put.key, unpack(fields))
-  if gone[1] then redis.call('HDEL', put.key, unpack(gone)) end
+  redis.call('HSET', put[KEY], unpack(fields, 1, n))
+  if gone then redis.call('HDEL', put[KEY], gone) end
 end
 
 -- Into the set of its state, which is where lists look.
 local function settle(put, old)
-  local id, state = put[REF], put[STATE]
-  if old and old.state ~= state then move('tasks:' .. old.state, id, false) end
-  if not old or old.state ~= state or not old.same then move('tasks:' .. state, id, put[CREATED]) end
-  if FINAL[state] then move('done', id, put[FINISHED]) elseif old and FINAL[old.state] then move('done', id, false) end
+  local id, state, was = put[REF], put[STATE], old and old[WAS]
+  if was == state and old[SAME] then return end
+  if was and was ~= state then move('tasks:' .. was, id, false) end
+  move('tasks:' .. state, id, put[CREATED])
+  if FINAL[state] and not FINAL[was] then finished[#finished + 1] = id end
 end
 
-local function gather_erased(put, old)
-  move('wake', put[REF], false)
-  if not is_set(put, IS_TASK) then return move('all:' .. string.sub(put[REF], 38), put[REF], false) end
-  if not old then return end
-  move('tasks:' .. old.state, put[REF], false)
-  move('done', put[REF], false)
+-- A record that is written twice in one script: what is gathered of the first time must be written before.
+local touched = {}
+local function touch(ref)
+  if touched[ref] then
+    settle_moves()
+    touched = {}
+  end
+  touched[ref] = true
 end
 
 -- What flush() will write.
 local function gather(put, old)
-  local ref, is_task = put[REF], is_set(put, IS_TASK)
+  local ref, is_task = put[REF], put[IS_TASK]
+  touch(ref)
   feed[#feed + 1] = put[EVENT]
-  if old and old.entry and not put.keeps and not stays_held(put, old) then drop(old.lane, old.entry) end
-  if old and old.kept and (not put.keeps or put[STATE] ~= 'queued') then move('again:' .. old.lane, ref, false) end
-  if old and is_task then count(old.family, old.h[FINGERPRINT], old.state, -1) end
-  if is_set(put, ERASE) then return gather_erased(put, old) end
+  if old then
+    if old[OLD_ENTRY] and not put[KEEPS] and not put[STAYS] then drop(old[OLD_LANE], old[OLD_ENTRY]) end
+    if old[KEPT] and (not put[KEEPS] or put[STATE] ~= 'queued') then move('again:' .. old[OLD_LANE], ref, false) end
+    if is_task then count(old[OLD_FAMILY], old[H][FINGERPRINT], old[WAS], -1) end
+  end
+  if put[ERASE] then
+    move('wake', ref, false)
+    if old then move(is_task and 'tasks:' .. old[WAS] or 'all:' .. string.sub(ref, 38), ref, false) end
+    return
+  end
   if is_task then
     count(put[FAMILY], put[FAILURE], put[STATE], 1)
     settle(put, old)
@@ -300,26 +298,35 @@ local function apply_permits(permits)
   end
 end
 
-local function apply(change, olds)
-  local puts = change[1]
+local function apply(puts, olds, beside)
   for i, put in ipairs(puts) do prepare(put, olds[i]) end
-  if change[2] then apply_appends(change[2]) end
-  if change[4] then apply_binds(change[4]) end
-  if change[5] then apply_permits(change[5]) end
-  for _, add in ipairs(change[3] or {}) do redis.call('HINCRBY', P .. 'counters', add[1], add[2]) end
+  if beside[1] then apply_appends(beside[1]) end
+  if beside[3] then apply_binds(beside[3]) end
+  if beside[4] then apply_permits(beside[4]) end
+  for _, add in ipairs(beside[2] or {}) do redis.call('HINCRBY', P .. 'counters', add[1], add[2]) end
   for i, put in ipairs(puts) do write(put, olds[i]) end
   for i, put in ipairs(puts) do gather(put, olds[i]) end
-  for _, note in ipairs(change[6] or {}) do
+  for _, note in ipairs(beside[5] or {}) do
     note[5] = now
     feed[#feed + 1] = note
   end
 end
 
+local NOTHING = {}
+local function read_change(packed)
+  local values = {cmsgpack.unpack(packed)}
+  if type(values[1]) == 'string' then return {values}, NOTHING end
+  local puts, n = {}, values[1]
+  for i = 1, n do puts[i] = {cmsgpack.unpack(values[i + 1])} end
+  return puts, {values[n + 2], values[n + 3], values[n + 4], values[n + 5], values[n + 6]}
+end
+
 local function commit(packed)
-  local change, olds, skipped = cmsgpack.unpack(packed), {}, {}
-  local objection = examine(change, olds, skipped)
+  local puts, beside = read_change(packed)
+  local olds, skipped = {}, {}
+  local objection = examine(puts, olds, beside, skipped)
   if objection then return objection end
-  apply(change, olds)
+  apply(puts, olds, beside)
   return skipped[1] and {0, unpack(skipped)} or 0
 end
 

@@ -3,16 +3,18 @@
 -- ---- what commutes is gathered here and written by flush(), once per script and not once per task ----
 
 local counted = {counts = {}, failures = {}}
-local moved, dropped, feed = {}, {}, {}
+local adding, removing, dropped, feed, finished = {}, {}, {}, {}, {}
 
--- Puts a member into a sorted set, or takes it out (score false).
+-- Puts a member into a sorted set, or takes it out (score false). Not both in one script: see settle_moves().
 local function move(set, member, score)
-  local moves = moved[set]
-  if not moves then
-    moves = {}
-    moved[set] = moves
+  local lists = score and adding or removing
+  local list = lists[set]
+  if not list then
+    list = {}
+    lists[set] = list
   end
-  moves[member] = score
+  if score then list[#list + 1] = score end
+  list[#list + 1] = member
 end
 
 local function add_to(sums, name, state, by)
@@ -91,26 +93,18 @@ end
 -- ---- flush ----
 
 -- A call with any number of arguments: Lua cannot unpack them all at once.
-local function call_with(list, ...)
+local function call_with(list, command, key, group)
   for first = 1, #list, 1000 do
-    local part = {...}
-    for i = first, math.min(first + 999, #list) do part[#part + 1] = list[i] end
-    redis.call(unpack(part))
+    local last = math.min(first + 999, #list)
+    if group then redis.call(command, key, group, unpack(list, first, last))
+    else redis.call(command, key, unpack(list, first, last)) end
   end
 end
 
-local function flush_moves(key, moves)
-  local adds, removals = {}, {}
-  for ref, score in pairs(moves) do
-    if score then
-      adds[#adds + 1] = score
-      adds[#adds + 1] = ref
-    else
-      removals[#removals + 1] = ref
-    end
-  end
-  if adds[1] then call_with(adds, 'ZADD', key) end
-  if removals[1] then call_with(removals, 'ZREM', key) end
+local function settle_moves()
+  for set, list in pairs(adding) do call_with(list, 'ZADD', P .. set) end
+  for set, list in pairs(removing) do call_with(list, 'ZREM', P .. set) end
+  adding, removing = {}, {}
 end
 
 -- A lane with a gate vanishes with its last task: there may be a gate per user.
@@ -128,7 +122,8 @@ local function flush_drops(lane, entries)
 end
 
 local function flush()
-  for set, moves in pairs(moved) do flush_moves(P .. set, moves) end
+  settle_moves()
+  if finished[1] then redis.call('XADD', P .. 'done', '*', 'i', table.concat(finished)) end
   for name, sums in pairs(counted) do
     for family, states in pairs(sums) do
       for state, by in pairs(states) do

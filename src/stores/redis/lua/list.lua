@@ -20,7 +20,7 @@ end
 
 local function is_in_lane(ref, state, cold, entry)
   if not entry or entry == '' or HELD[state] then return 0 end
-  local lane = lane_of(cmsgpack.unpack(cold))
+  local lane = lane_of({cmsgpack.unpack(cold)})
   if string.sub(entry, 1, 1) == '~' then return redis.call('ZSCORE', P .. 'again:' .. lane, ref) and 1 or 0 end
   return #redis.call('XRANGE', P .. 'lane:' .. lane, entry, entry)
 end

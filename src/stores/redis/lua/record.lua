@@ -11,7 +11,8 @@
 --   <record>:body :outcome string  where they are too long for the hash
 --   log:<owner>            hash    <log>\0<key> → <number>:<bytes>
 --   tasks:<state>          zset    ids of tasks by creation, µs; all:<kind> the same for other kinds
---   done                   zset    ids of finished tasks by the moment from which they may go
+--   done                   stream  i → ids of finished tasks, by the moment they ended; put_off  zset  those of them that a
+--                                  key still names, by the moment that ends
 --   wake                   zset    refs by the moment their timer rings, µs
 --   lane:<lane>            stream  claimable and held tasks, group workers; a lane is <queue>|<type>|<priority>|<gate>
 --   again:<lane>           zset    ids that are queued and kept pending there, by the moment they may be handed out, µs
@@ -28,6 +29,7 @@
 --   turn                   string  the number of turns taken so far
 local P = KEYS[1]
 
+-- h and c are msgpack values one after the other: {cmsgpack.unpack(h)} makes one table and no more.
 -- h, what changes. Times are relative to UPDATED_AT; false: none.
 local VERSION, UPDATED_AT, EPOCH, LEASE_GRANTED, LEASE_UNTIL, WORKER, STARTED_AT, DUE_AT = 1, 2, 3, 4, 5, 6, 7, 8
 local ENDED_BY, PROGRESS, HOLDS, NONCE, FINGERPRINT, REQUESTED, NOTE = 9, 10, 11, 12, 13, 14, 15

@@ -65,11 +65,11 @@ local function mend(id)
     move('tasks:' .. state, id, false)
     return 1
   end
-  local h, c = cmsgpack.unpack(record[2]), cmsgpack.unpack(record[3])
+  local h, c = {cmsgpack.unpack(record[2])}, {cmsgpack.unpack(record[3])}
   if record[1] ~= state then
     move('tasks:' .. state, id, false)
     move('tasks:' .. record[1], id, text(c[CREATED_AT]))
-    if FINAL[record[1]] then move('done', id, text(h[UPDATED_AT])) end
+    if FINAL[record[1]] then finished[#finished + 1] = id end
     return 1
   end
   if state == 'queued' then return mend_queued(id, key, c, record[4]) end
