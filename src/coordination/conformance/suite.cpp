@@ -26,6 +26,7 @@ Instance instance(std::string id, std::string_view about = R"({"version":"1"})")
 
 std::vector<std::string> ids_of(const std::vector<Instance>& all) {
     std::vector<std::string> ids;
+    ids.reserve(all.size());
     for (const Instance& one : all) ids.push_back(one.id);
     return ids;
 }
