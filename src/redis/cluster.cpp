@@ -20,6 +20,7 @@ constexpr Duration kLongestRetry = 100ms;
 constexpr Duration kLeastBetweenRefreshes = 50ms;
 constexpr Duration kRefreshInTrouble = 200ms;
 constexpr Duration kRefreshAnyway = 30s;
+constexpr Duration kPatience = 300ms;
 
 class Cluster final : public Client::Impl {
   public:
@@ -37,6 +38,12 @@ class Cluster final : public Client::Impl {
   private:
     using LinkPtr = std::shared_ptr<Link>;
     struct Counted;
+    /// One search for the map: the first answer counts.
+    struct Round {
+        Round(Clock& clock, const asio::any_io_executor& executor) : heard(clock, executor) {}
+        Alarm heard;
+        std::optional<SlotMap> map;
+    };
     struct Way {
         LinkPtr link;
         bool asking = false;
@@ -61,6 +68,7 @@ class Cluster final : public Client::Impl {
 
     Async<void> keep_the_map();
     Async<Result<>> refresh();
+    static Async<void> ask(LinkPtr link, std::shared_ptr<Round> round);
     void use(SlotMap map);
 
     Errands errands_;
@@ -281,21 +289,20 @@ Async<Result<>> Cluster::refresh() {
         if (link->is_up()) up.push_back(link);
     }
     std::ranges::shuffle(up, rng_);
-    const Command question("CLUSTER", "SLOTS");
+    const auto round = std::make_shared<Round>(clock(), executor());
     for (const LinkPtr& link : up) {
-        const Result<Reply> reply = plain(co_await link->call(question));
+        group_.spawn(ask(link, round));
+        co_await round->heard.wait_for(kPatience);
         if (stopping_) co_return refuse(Code::unavailable, "the client was stopped");
-        if (!reply) continue;
-        if (auto map = SlotMap::read(*reply, link->address().host)) {
-            use(*std::move(map));
-            co_return Result<>{};
-        }
+        if (!round->map) continue;
+        use(*std::move(round->map));
+        co_return Result<>{};
     }
     Error last{Code::unavailable, "no address of the cluster is known", {}};
     std::set<Address> others(options().addresses.begin(), options().addresses.end());
     others.insert(masters_.begin(), masters_.end());
     for (const Address& address : others) {
-        const Result<Reply> reply = co_await errands_.ask(address, question);
+        const Result<Reply> reply = co_await errands_.ask(address, Command("CLUSTER", "SLOTS"));
         if (stopping_) co_return refuse(Code::unavailable, "the client was stopped");
         auto map = reply ? SlotMap::read(*reply, address.host) : std::unexpected(reply.error());
         if (map) {
@@ -305,6 +312,16 @@ Async<Result<>> Cluster::refresh() {
         last = std::move(map).error();
     }
     co_return std::unexpected(std::move(last));
+}
+
+/// One that hangs keeps nobody waiting: after a while the next is asked as well.
+Async<void> Cluster::ask(LinkPtr link, std::shared_ptr<Round> round) {
+    const Command question("CLUSTER", "SLOTS");
+    const Result<Reply> reply = plain(co_await link->call(question));
+    if (reply && !round->map) {
+        if (auto map = SlotMap::read(*reply, link->address().host)) round->map = *std::move(map);
+    }
+    round->heard.ring();
 }
 
 void Cluster::use(SlotMap map) {
