@@ -21,6 +21,7 @@ constexpr Duration kLeastBetweenRefreshes = 50ms;
 constexpr Duration kRefreshInTrouble = 200ms;
 constexpr Duration kRefreshAnyway = 30s;
 constexpr Duration kPatience = 300ms;
+constexpr Duration kNewFor = 5s;
 
 class Cluster final : public Client::Impl {
   public:
@@ -47,6 +48,7 @@ class Cluster final : public Client::Impl {
     struct Way {
         LinkPtr link;
         bool asking = false;
+        bool vouched_for = false;  ///< Another server has just sent us there.
     };
 
     Async<Result<>> connect() override;
@@ -180,11 +182,11 @@ Async<Outcome> Cluster::follow(Slot slot, const Command* command) {
             case Redirection::Kind::moved:
                 map_.set(to.slot, to.address);
                 refresh_.ring();
-                way = {link_to(to.address)};
+                way = {link_to(to.address), false, true};
                 ++redirections;
                 break;
             case Redirection::Kind::ask:
-                way = {link_to(to.address), true};
+                way = {link_to(to.address), true, true};
                 ++redirections;
                 break;
             case Redirection::Kind::later:
@@ -199,9 +201,15 @@ Async<Outcome> Cluster::follow(Slot slot, const Command* command) {
         Failure{{Code::unavailable, "the cluster's servers redirect in a circle", {}}, false});
 }
 
-/// A link that was only just made is waited for; one that is known to be down is not.
+/// A link that was only just made is waited for, and so is one that was down when another server sends us there: it may
+/// be up again, or a master now. The attempt under way may be from before that, so there is a second one. Else one that
+/// is known to be down is not waited for.
 Async<Outcome> Cluster::send(Way way, const Command* command) {
-    if (way.link->is_new()) co_await way.link->tried();
+    const int attempts = way.vouched_for ? 2 : way.link->is_new() ? 1 : 0;
+    for (int i = 0; i < attempts && !way.link->is_up(); ++i) {
+        if (!way.link->is_new()) way.link->hurry();
+        co_await way.link->tried();
+    }
     co_return co_await (way.asking ? way.link->call_asking(*command) : way.link->call(*command));
 }
 
@@ -328,8 +336,10 @@ void Cluster::use(SlotMap map) {
     map_ = std::move(map);
     const std::set<Address> before = std::exchange(masters_, map_.masters());
     for (const Address& address : masters_) link_to(address);
+    // Who was asked may not have heard yet of a server that another has just sent us to.
+    const Time old = clock().now() - kNewFor;
     for (auto link = links_.begin(); link != links_.end();) {
-        if (masters_.contains(link->first)) {
+        if (masters_.contains(link->first) || link->second->made() > old) {
             ++link;
             continue;
         }
