@@ -20,6 +20,8 @@ constexpr Duration kLongestRetry = 100ms;
 constexpr Duration kLeastBetweenRefreshes = 50ms;
 constexpr Duration kRefreshInTrouble = 200ms;
 constexpr Duration kRefreshAnyway = 30s;
+constexpr Duration kPatience = 300ms;
+constexpr Duration kNewFor = 5s;
 
 class Cluster final : public Client::Impl {
   public:
@@ -37,9 +39,16 @@ class Cluster final : public Client::Impl {
   private:
     using LinkPtr = std::shared_ptr<Link>;
     struct Counted;
+    /// One search for the map: the first answer counts.
+    struct Round {
+        Round(Clock& clock, const asio::any_io_executor& executor) : heard(clock, executor) {}
+        Alarm heard;
+        std::optional<SlotMap> map;
+    };
     struct Way {
         LinkPtr link;
         bool asking = false;
+        bool vouched_for = false;  ///< Another server has just sent us there.
     };
 
     Async<Result<>> connect() override;
@@ -61,6 +70,7 @@ class Cluster final : public Client::Impl {
 
     Async<void> keep_the_map();
     Async<Result<>> refresh();
+    static Async<void> ask(LinkPtr link, std::shared_ptr<Round> round);
     void use(SlotMap map);
 
     Errands errands_;
@@ -172,11 +182,11 @@ Async<Outcome> Cluster::follow(Slot slot, const Command* command) {
             case Redirection::Kind::moved:
                 map_.set(to.slot, to.address);
                 refresh_.ring();
-                way = {link_to(to.address)};
+                way = {link_to(to.address), false, true};
                 ++redirections;
                 break;
             case Redirection::Kind::ask:
-                way = {link_to(to.address), true};
+                way = {link_to(to.address), true, true};
                 ++redirections;
                 break;
             case Redirection::Kind::later:
@@ -191,9 +201,15 @@ Async<Outcome> Cluster::follow(Slot slot, const Command* command) {
         Failure{{Code::unavailable, "the cluster's servers redirect in a circle", {}}, false});
 }
 
-/// A link that was only just made is waited for; one that is known to be down is not.
+/// A link that was only just made is waited for, and so is one that was down when another server sends us there: it may
+/// be up again, or a master now. The attempt under way may be from before that, so there is a second one. Else one that
+/// is known to be down is not waited for.
 Async<Outcome> Cluster::send(Way way, const Command* command) {
-    if (way.link->is_new()) co_await way.link->tried();
+    const int attempts = way.vouched_for ? 2 : way.link->is_new() ? 1 : 0;
+    for (int i = 0; i < attempts && !way.link->is_up(); ++i) {
+        if (!way.link->is_new()) way.link->hurry();
+        co_await way.link->tried();
+    }
     co_return co_await (way.asking ? way.link->call_asking(*command) : way.link->call(*command));
 }
 
@@ -281,21 +297,20 @@ Async<Result<>> Cluster::refresh() {
         if (link->is_up()) up.push_back(link);
     }
     std::ranges::shuffle(up, rng_);
-    const Command question("CLUSTER", "SLOTS");
+    const auto round = std::make_shared<Round>(clock(), executor());
     for (const LinkPtr& link : up) {
-        const Result<Reply> reply = plain(co_await link->call(question));
+        group_.spawn(ask(link, round));
+        co_await round->heard.wait_for(kPatience);
         if (stopping_) co_return refuse(Code::unavailable, "the client was stopped");
-        if (!reply) continue;
-        if (auto map = SlotMap::read(*reply, link->address().host)) {
-            use(*std::move(map));
-            co_return Result<>{};
-        }
+        if (!round->map) continue;
+        use(*std::move(round->map));
+        co_return Result<>{};
     }
     Error last{Code::unavailable, "no address of the cluster is known", {}};
     std::set<Address> others(options().addresses.begin(), options().addresses.end());
     others.insert(masters_.begin(), masters_.end());
     for (const Address& address : others) {
-        const Result<Reply> reply = co_await errands_.ask(address, question);
+        const Result<Reply> reply = co_await errands_.ask(address, Command("CLUSTER", "SLOTS"));
         if (stopping_) co_return refuse(Code::unavailable, "the client was stopped");
         auto map = reply ? SlotMap::read(*reply, address.host) : std::unexpected(reply.error());
         if (map) {
@@ -307,12 +322,24 @@ Async<Result<>> Cluster::refresh() {
     co_return std::unexpected(std::move(last));
 }
 
+/// One that hangs keeps nobody waiting: after a while the next is asked as well.
+Async<void> Cluster::ask(LinkPtr link, std::shared_ptr<Round> round) {
+    const Command question("CLUSTER", "SLOTS");
+    const Result<Reply> reply = plain(co_await link->call(question));
+    if (reply && !round->map) {
+        if (auto map = SlotMap::read(*reply, link->address().host)) round->map = *std::move(map);
+    }
+    round->heard.ring();
+}
+
 void Cluster::use(SlotMap map) {
     map_ = std::move(map);
     const std::set<Address> before = std::exchange(masters_, map_.masters());
     for (const Address& address : masters_) link_to(address);
+    // Who was asked may not have heard yet of a server that another has just sent us to.
+    const Time old = clock().now() - kNewFor;
     for (auto link = links_.begin(); link != links_.end();) {
-        if (masters_.contains(link->first)) {
+        if (masters_.contains(link->first) || link->second->made() > old) {
             ++link;
             continue;
         }

@@ -98,6 +98,7 @@ Async<void> Connection::introduce() {
     if (state_ != State::opening) co_return;
     greeting_ = handshake.greeting();
     state_ = State::open;
+    watch_.ring();  // it has the time of the handshake in mind
     if (options_.on_open) options_.on_open(greeting_);
 }
 
@@ -205,9 +206,9 @@ Async<void> Connection::watch() {
                 state_ == State::opening ? options_.connect_timeout : options_.call_timeout;
             co_return end("no answer within " + format_duration(allowed));
         }
-        co_await watch_.wait_until(until);
+        const bool rung = co_await watch_.wait_until(until);
         // A peer that vanished without a word is found out before somebody needs it.
-        if (state_ == State::open && idle && waiters_.empty()) append(Command("PING"), {});
+        if (!rung && state_ == State::open && idle && waiters_.empty()) append(Command("PING"), {});
     }
 }
 

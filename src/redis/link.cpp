@@ -34,7 +34,8 @@ Link::Link(LinkOptions options, Clock& clock, const asio::any_io_executor& execu
       group_(executor),
       pause_(clock, executor),
       tried_(executor, asio::steady_timer::time_point::max()),
-      backoff_(options_.longest_pause, Rng::from_system()) {
+      backoff_(options_.longest_pause, Rng::from_system()),
+      made_(clock.now()) {
     options_.connection.on_open = [this](const Greeting& greeting) { opened(greeting); };
 }
 

@@ -59,9 +59,12 @@ class Link {
 
     /// Its first attempt is still under way.
     bool is_new() const { return attempts_ == 0 && !was_up_; }
+    /// There is news that it answers: no pause before the next attempt.
+    void hurry() { pause_.ring(); }
     /// Lets go of the server, when it has answered what is under way, and finds it again.
     void look_again(std::string why);
 
+    Time made() const { return made_; }
     bool is_up() const { return connection_ != nullptr && connection_->is_open(); }
     /// None: it is up.
     std::optional<std::string> trouble() const;
@@ -90,6 +93,7 @@ class Link {
     std::unique_ptr<Connection> connection_;
     std::string why_ = "not connected yet";
     std::string run_id_;
+    Time made_;
     Time up_since_;
     int attempts_ = 0;
     bool was_up_ = false;

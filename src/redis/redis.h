@@ -50,8 +50,8 @@ struct Options {
 };
 
 /// redis://[[user]:password@]host[:port][/database], rediss://…, redis-cluster://host:port,host:port,
-/// rediss-cluster://…, redis-sentinel://host:port,host:port/service[/database]; ?ca=FILE. An error names what is
-/// wrong and repeats no password.
+/// rediss-cluster://…, redis-sentinel://host:port,host:port/service[/database], rediss-sentinel://…; ?ca=FILE. In user
+/// and password %40 stands for @, and so on. An error names what is wrong and repeats no password.
 Result<Options> parse_url(std::string_view url);
 
 /// The slot of a key in a cluster: of what stands in its first {braces}, or of all of it.
@@ -95,7 +95,7 @@ class Client {
     Async<Result<std::vector<Reply>>> call_each(Command command);
 
     /// On a connection of its own, kept up for as long as the client lives; what is published while it is down is
-    /// lost. PUBLISH is an ordinary call.
+    /// lost. PUBLISH is an ordinary call. Messages may come until stop() has returned.
     void subscribe(std::string channel, std::function<void(std::string_view message)> on_message);
 
     /// What is in the way just now; none: all servers answer.

@@ -194,6 +194,7 @@ TEST(redis_single, tls_believes_whom_the_named_authority_has_signed_and_nobody_e
     ASSERT_TRUE(server) << server.error().detail;
     auto options = options_for((*server)->port());
     options.tls = true;
+    options.connect_timeout = 20s;
     options.ca_file = certificates->ca();
     {
         Started client(world, options);
