@@ -133,7 +133,7 @@ bool decode_cold(std::string_view bytes, Header& h) {
     h.gate_limit = static_cast<std::uint32_t>(in.number());
     h.lease = Duration{in.number()};
     h.deadline = time_at(in.number());
-    h.created_at = time_at(in.number());
+    h.created_at = time_at(number_of<std::int64_t>(in.text()));
     return unpack_rest(in.text(), h) && in.ok();
 }
 
@@ -189,7 +189,7 @@ std::string encode_cold(const Header& h) {
         .number(h.gate_limit)
         .number(h.lease.count())
         .number(micros(h.deadline))
-        .number(micros(h.created_at))
+        .text(std::to_string(micros(h.created_at)))
         .text(pack_rest(h));
     return out.take();
 }

@@ -16,7 +16,7 @@ namespace holdfast::stores {
 
 class RedisStore::Inside {
   public:
-    Inside(holdfast::redis::Client& client, RedisOptions options, const redis::ServerFacts& facts,
+    Inside(holdfast::redis::Client& client, RedisOptions asked, const redis::ServerFacts& facts,
            asio::any_io_executor executor);
 
     redis::Shard& shard_of(Partition partition);

@@ -51,6 +51,7 @@ Async<Result<std::size_t>> RedisStore::trim(TrimRequest request) {
     }
     if (!is_set(request.feed_before)) co_return gone;
     std::vector<std::vector<FeedPlace>> readers;
+    readers.reserve(request.feed_keep.size());
     for (const std::string& cursor : request.feed_keep) {
         // One that cannot be read has read nothing.
         readers.push_back(redis::parse_cursor(cursor, in.shards.size())

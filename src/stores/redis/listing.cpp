@@ -132,6 +132,7 @@ Async<Result<Page>> RedisStore::list(Filter filter, std::string cursor, std::siz
     else if (is_set(filter.until))
         behind = Place{redis::micros(filter.until) + 1, {}};
     std::vector<Source> sources;
+    sources.reserve(in.shards.size());
     for (const auto& shard : in.shards) sources.push_back({shard.get(), behind, {}, false});
     const std::vector<std::string> sets = sets_of(filter);
     std::size_t window = std::clamp<std::size_t>(limit / in.shards.size() + 1, 8, kWindow);

@@ -25,12 +25,11 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 Async<Result<Fields>> read_hash(Shard* shard, std::string name) {
     CO_TRY(const Reply reply, co_await shard->call(name, Command("HGETALL", shard->key(name))));
     Fields fields;
-    std::string field;
     for (bool is_name = true; const Value word : reply.root()) {
         if (is_name)
-            field = word.text();
+            fields.emplace_back(word.text(), "");
         else
-            fields.emplace_back(std::move(field), word.text());
+            fields.back().second = word.text();
         is_name = !is_name;
     }
     co_return fields;

@@ -77,9 +77,15 @@ RedisStore::~RedisStore() {
 Async<Result<std::unique_ptr<RedisStore>>> RedisStore::open(holdfast::redis::Client& client,
                                                             RedisOptions options, Clock& /*clock*/,
                                                             asio::any_io_executor executor) {
-    CO_TRY(const redis::ServerFacts facts, co_await redis::check_server(&client, options));
-    auto inside = std::make_unique<Inside>(client, std::move(options), facts, executor);
-    client.on_another_server([alive = inside->alive] {
+    return open(&client, std::move(options), std::move(executor));
+}
+
+Async<Result<std::unique_ptr<RedisStore>>> RedisStore::open(holdfast::redis::Client* client,
+                                                            RedisOptions options,
+                                                            asio::any_io_executor executor) {
+    CO_TRY(const redis::ServerFacts facts, co_await redis::check_server(client, options));
+    auto inside = std::make_unique<Inside>(*client, std::move(options), facts, executor);
+    client->on_another_server([alive = inside->alive] {
         if (*alive != nullptr && !(*alive)->closing)
             (*alive)->group.spawn((*alive)->meet_another_server());
     });

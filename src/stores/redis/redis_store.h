@@ -82,6 +82,9 @@ class RedisStore final : public Store {
   private:
     class Inside;
     explicit RedisStore(std::unique_ptr<Inside> inside);
+    static Async<Result<std::unique_ptr<RedisStore>>> open(holdfast::redis::Client* client,
+                                                           RedisOptions options,
+                                                           asio::any_io_executor executor);
     std::unique_ptr<Inside> inside_;
 };
 

@@ -423,6 +423,26 @@ TEST_F(Redis, the_sweep_drops_pending_entries_that_are_nobodys) {
     EXPECT_EQ(length(), 1);
 }
 
+TEST_F(Redis, when_another_server_has_taken_over_what_it_lost_is_mended_by_itself) {
+    const auto server = value_of(RedisServer::start({"--appendonly", "yes"}));
+    open({}, *server);
+    const Uuid id = submit();
+    call("XDEL", kLane, field(id, "x"));  // as if that write had been lost with the old server
+    server->stop();
+    ASSERT_TRUE(server->start_again());
+    ClaimRequest request;
+    request.queues.emplace_back().name = "default";
+    request.max = 1;
+    std::vector<Record> claimed;
+    for (int tries = 0; claimed.empty() && tries < 2000; ++tries) {
+        if (auto some = ask(store().claim(request))) claimed = *std::move(some);
+        std::this_thread::sleep_for(2ms);
+    }
+    ASSERT_EQ(claimed.size(), 1U);
+    EXPECT_EQ(claimed[0].header.id, id);
+    store_.reset();  // before its server
+}
+
 // ---- memory ----
 
 TEST_F(Redis, when_memory_is_used_up_new_work_is_refused_and_what_is_under_way_ends) {

@@ -75,13 +75,13 @@ std::string Shard::dlq() const {
     return prefix_ + around_.dlq;
 }
 
-Async<Result<Reply>> Shard::run(const holdfast::redis::Script& script,
+Async<Result<Reply>> Shard::run(const holdfast::redis::Script* script,
                                 std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), std::to_string(floor_));
-    CO_TRY(Reply reply, co_await around_.client.run(script, prefix_, std::move(arguments)));
+    CO_TRY(Reply reply, co_await around_.client.run(*script, prefix_, std::move(arguments)));
     if (!reply.root().is_array() || reply.root().size() == 0)
         co_return refuse(Code::unavailable,
-                         "script " + std::string(script.name()) + " gave no answer");
+                         "script " + std::string(script->name()) + " gave no answer");
     floor_ = std::max(floor_, reply.root()[0].integer());
     co_return reply;
 }
@@ -113,7 +113,7 @@ Async<Shard::Commits::Answers> Shard::send_commits(std::vector<EncodedChange> ch
     CO_TRY_VOID(co_await await_durable(servers));
     auto outcomes = decode_answers<Outcome>(*reply, decode_outcome);
     while (outcomes.size() < changes.size())
-        outcomes.push_back(refuse(Code::unavailable, "not tried: a commit before it stopped"));
+        outcomes.emplace_back(refuse(Code::unavailable, "not tried: a commit before it stopped"));
     co_return outcomes;
 }
 
@@ -189,6 +189,7 @@ Async<std::vector<Result<Renewed>>> Shard::renew(std::vector<std::string> renewa
 
 Async<Shard::Renewals::Answers> Shard::send_renewals(std::vector<Text> renewals) {
     std::vector<std::string> arguments;
+    arguments.reserve(renewals.size());
     for (Text& renewal : renewals) arguments.push_back(std::move(renewal.bytes));
     CO_TRY(const Reply reply, co_await run(around_.scripts.renew, std::move(arguments)));
     co_return decode_answers<Renewed>(reply, decode_renewed);
@@ -203,6 +204,7 @@ Async<std::vector<Result<std::optional<Record>>>> Shard::load(std::vector<std::s
 
 Async<Shard::Loads::Answers> Shard::send_loads(std::vector<Text> refs) {
     std::vector<std::string> arguments;
+    arguments.reserve(refs.size());
     for (Text& ref : refs) arguments.push_back(std::move(ref.bytes));
     CO_TRY(const Reply reply, co_await run(around_.scripts.load, std::move(arguments)));
     co_return decode_answers<std::optional<Record>>(reply, decode_loaded);

@@ -56,7 +56,9 @@ class Shard {
 
     /// A call of its own. The answer's first element, the script's time, is taken note of.
     Async<Result<Reply>> run(const holdfast::redis::Script& script,
-                             std::vector<std::string> arguments);
+                             std::vector<std::string> arguments) {
+        return run(&script, std::move(arguments));
+    }
     /// A plain command on one of its keys.
     Async<Result<Reply>> call(std::string name, Command command);
 
@@ -76,6 +78,8 @@ class Shard {
     using Renewals = Batcher<Text, Renewed>;
     using Loads = Batcher<Text, std::optional<Record>>;
 
+    Async<Result<Reply>> run(const holdfast::redis::Script* script,
+                             std::vector<std::string> arguments);
     Async<Commits::Answers> send_commits(std::vector<EncodedChange> changes);
     Async<Commits::Answers> send_where_memory_is_short(std::vector<EncodedChange> changes);
     Async<Claims::Answers> send_claims(std::vector<Text> requests);

@@ -34,6 +34,7 @@ Async<Result<std::vector<Answer>>> ask_shards(asio::any_io_executor executor, Ta
                                               std::map<Shard*, Share<Item>> shares,
                                               std::vector<Answer> answers, Ask ask) {
     std::vector<Async<std::vector<Result<Answer>>>> works;
+    works.reserve(shares.size());
     for (auto& [shard, share] : shares) works.push_back(ask(*shard, std::move(share.items)));
     auto all = co_await redis::gather(executor, group, std::move(works));
     std::size_t i = 0;
@@ -143,6 +144,7 @@ Async<Result<std::size_t>> RedisStore::Inside::claim_from(Shard* shard, ClaimReq
 Async<Result<>> RedisStore::Inside::claim_from_all(ClaimRequest* request,
                                                    std::vector<Record>* claimed) {
     std::vector<std::string> names;
+    names.reserve(request->queues.size());
     for (const ClaimQueue& queue : request->queues) names.push_back(queue.name);
     CO_TRY(const std::vector<bool> ready,
            co_await of_each<bool>([&](Shard& shard) { return is_ready(&shard, &scripts, names); }));

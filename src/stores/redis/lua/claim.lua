@@ -64,7 +64,7 @@ local function hand_out(queue, lane, entry, ref)
   count(family, h[FINGERPRINT], 'queued', -1)
   count(family, h[FINGERPRINT], to, 1)
   move('tasks:queued', ref, false)
-  move('tasks:' .. to, ref, text(c[CREATED_AT]))
+  move('tasks:' .. to, ref, c[CREATED_AT])
   move('wake', ref, wake)
   if is_kept then
     redis.call('HSET', key, 's', to, 'a', attempt, 'h', hot, h[VERSION], row_of(attempt), 'x', entry)

@@ -49,7 +49,7 @@ end
 
 -- The cold half is read only where it is another one than the put's.
 local function stored(put)
-  local r = redis.call('HMGET', put[KEY], 'h', 'c', 's', 'a', 'x', 'o', 'd')
+  local r = redis.call('HMGET', put[KEY], 'h', 'c', 's', 'a', 'x', 'o')
   if not r[1] then return false end
   local same, family, lane, entry, kept = r[2] == put[COLD], put[FAMILY], put[LANE], r[5], false
   if not same then
@@ -58,7 +58,8 @@ local function stored(put)
   end
   if entry == '' then entry = false end
   if entry and string.byte(entry) == 126 then entry, kept = string.sub(entry, 2), true end
-  return {{cmsgpack.unpack(r[1])}, r[3], tonumber(r[4]), r[6], r[7], same, family, lane, entry, kept}
+  local grave = DEAD[r[3]] and redis.call('HGET', put[KEY], 'd')
+  return {{cmsgpack.unpack(r[1])}, r[3], tonumber(r[4]), r[6], grave, same, family, lane, entry, kept}
 end
 
 local function examine_puts(puts, olds)

@@ -33,7 +33,7 @@ local P = KEYS[1]
 -- h, what changes. Times are relative to UPDATED_AT; false: none.
 local VERSION, UPDATED_AT, EPOCH, LEASE_GRANTED, LEASE_UNTIL, WORKER, STARTED_AT, DUE_AT = 1, 2, 3, 4, 5, 6, 7, 8
 local ENDED_BY, PROGRESS, HOLDS, NONCE, FINGERPRINT, REQUESTED, NOTE = 9, 10, 11, 12, 13, 14, 15
--- c, what nearly never does.
+-- c, what nearly never does. CREATED_AT is a text, as sorted sets want it.
 local QUEUE, TYPE, TENANT, PRIORITY, BY_TYPE, GATE, GATE_LIMIT, LEASE, DEADLINE, CREATED_AT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 local HELD = {dispatched = true, accepted = true, running = true}

@@ -68,7 +68,7 @@ local function mend(id)
   local h, c = {cmsgpack.unpack(record[2])}, {cmsgpack.unpack(record[3])}
   if record[1] ~= state then
     move('tasks:' .. state, id, false)
-    move('tasks:' .. record[1], id, text(c[CREATED_AT]))
+    move('tasks:' .. record[1], id, c[CREATED_AT])
     if FINAL[record[1]] then finished[#finished + 1] = id end
     return 1
   end
