@@ -53,7 +53,7 @@ class Redis:
                 [
                     *LEASH, "redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
                     "--appendonly", "yes", "--appendfsync", "everysec", "--dir", self.folder,
-                    "--hash-max-listpack-value", "1024", *self.flags,
+                    *self.flags,
                 ],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
@@ -171,6 +171,9 @@ class Cluster:
     @property
     def url(self):
         return "redis-cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes[:3])
+
+    def server(self, *flags, **more):
+        return Server(*flags, store=self.url, **more)
 
     @staticmethod
     def is_master(node):

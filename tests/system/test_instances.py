@@ -127,6 +127,17 @@ class OneInstallation(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(task["id"], task_id)
         self.assertLess(time_of_it.took, 2)
 
+    async def test_a_limit_of_a_queue_holds_over_all(self):
+        self.one.good("PUT", f"/v1/queues/{self.queue}/limits", {"concurrency": 3})
+        time.sleep(1)
+        for _ in range(40):
+            self.one.submit(queue=self.queue)
+        claimed = [task for server in self.servers for task in server.claim(self.queue, most=20, wait="0s")]
+        self.assertEqual(len(claimed), 3)
+        self.assertEqual(self.two.complete(claimed[0]), "ok")
+        claimed = [task for server in self.servers for task in server.claim(self.queue, most=20, wait="0s")]
+        self.assertEqual(len(claimed), 1)
+
     async def test_a_cancel_on_one_reaches_the_worker_of_another_at_once(self):
         worker = await self.worker(self.two, lease="60s")
         task_id = self.one.submit(queue=self.queue)

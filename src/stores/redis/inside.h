@@ -1,6 +1,7 @@
 // What a RedisStore is made of.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ class RedisStore::Inside {
     Async<void> meet_another_server();
 
     // ---- claims over several shards ----
+    /// Each shard knows only its own holders of a queue's permits: asks for no more than all of them leave.
+    Async<Result<>> keep_limits(ClaimRequest* request);
     /// From one shard; takes what it got off `request`.
     Async<Result<std::size_t>> claim_from(redis::Shard* shard, ClaimRequest* request,
                                           std::vector<Record>* claimed);
@@ -65,6 +68,8 @@ class RedisStore::Inside {
     std::string durability;
     std::size_t turn = 0;        ///< Of the queues of a claim: nobody starves behind another.
     std::size_t next_shard = 0;  ///< Whose turn it is to be asked first.
+    /// How many of a limited queue claims under way may still take: two at once do not both take the last.
+    std::map<std::string, std::uint32_t, std::less<>> promised;
     Broom broom;
     bool closing = false;
     std::shared_ptr<Inside*> alive;  ///< For the client, which may call back later.

@@ -131,6 +131,69 @@ Async<Result<bool>> is_ready(Shard* shard, const redis::Scripts* scripts,
 
 }  // namespace
 
+namespace {
+
+/// For as long as a claim is under way.
+class Promise {
+  public:
+    Promise(std::map<std::string, std::uint32_t, std::less<>>& promised,
+            const ClaimRequest& request)
+        : promised_(promised) {
+        for (const ClaimQueue& queue : request.queues) {
+            if (queue.concurrency == 0) continue;
+            const std::uint32_t most = std::min(queue.max, request.max);
+            promised_[queue.name] += most;
+            mine_.emplace_back(queue.name, most);
+        }
+    }
+    ~Promise() {
+        for (const auto& [queue, most] : mine_) {
+            const auto found = promised_.find(queue);
+            if ((found->second -= most) == 0) promised_.erase(found);
+        }
+    }
+    Promise(const Promise&) = delete;
+    Promise& operator=(const Promise&) = delete;
+
+  private:
+    std::map<std::string, std::uint32_t, std::less<>>& promised_;
+    std::vector<std::pair<std::string, std::uint32_t>> mine_;
+};
+
+Async<Result<std::vector<std::uint32_t>>> held_of(Shard* shard, const redis::Scripts* scripts,
+                                                  std::vector<std::string> permits) {
+    CO_TRY(const Reply reply, co_await shard->run(scripts->tally, std::move(permits)));
+    std::vector<std::uint32_t> held;
+    for (std::size_t i = 1; i < reply.root().size(); ++i)
+        held.push_back(static_cast<std::uint32_t>(reply.root()[i].integer()));
+    co_return held;
+}
+
+}  // namespace
+
+Async<Result<>> RedisStore::Inside::keep_limits(ClaimRequest* request) {
+    std::vector<ClaimQueue*> limited;
+    std::vector<std::string> permits;
+    for (ClaimQueue& queue : request->queues) {
+        if (queue.concurrency == 0) continue;
+        limited.push_back(&queue);
+        permits.emplace_back("permit");
+        permits.push_back(domain::queue_permit(queue.name));
+    }
+    if (limited.empty()) co_return Result<>{};
+    CO_TRY(const auto held, co_await of_each<std::vector<std::uint32_t>>(
+                                [&](Shard& shard) { return held_of(&shard, &scripts, permits); }));
+    for (std::size_t i = 0; i < limited.size(); ++i) {
+        const auto under_way = promised.find(limited[i]->name);
+        std::uint64_t taken = under_way == promised.end() ? 0 : under_way->second;
+        for (const auto& of_shard : held) taken += i < of_shard.size() ? of_shard[i] : 0;
+        const std::uint32_t limit = limited[i]->concurrency;
+        const auto left = static_cast<std::uint32_t>(limit - std::min<std::uint64_t>(limit, taken));
+        limited[i]->max = std::min(limited[i]->max, left);
+    }
+    co_return Result<>{};
+}
+
 Async<Result<std::size_t>> RedisStore::Inside::claim_from(Shard* shard, ClaimRequest* request,
                                                           std::vector<Record>* claimed) {
     const auto most = std::min<std::uint32_t>(request->max, kScriptTasks);
@@ -184,6 +247,8 @@ Async<Result<std::vector<Record>>> RedisStore::claim(ClaimRequest request) {
     const std::size_t first = in.turn++ % request.queues.size();
     std::ranges::rotate(request.queues,
                         request.queues.begin() + static_cast<std::ptrdiff_t>(first));
+    if (in.shards.size() > 1) CO_TRY_VOID(co_await in.keep_limits(&request));
+    const Promise promise(in.promised, request);
     // One that had something the last time is asked first: mostly that is one call.
     for (std::size_t i = 0; i < in.shards.size() && request.max > 0; ++i) {
         Shard& shard = *in.shards[in.next_shard++ % in.shards.size()];
