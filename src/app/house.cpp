@@ -190,7 +190,7 @@ struct House::Rooms {
             .instance = instance,
             .roles = roles,
             .store = config.store.url.redacted(),
-            .durability = std::string(store.durability()),
+            .durability = [this] { return store.durability(); },
             .health = [this] { return health(); },
             .doctor = [this] { return examine(); },
             .instances = [this] { return neighbourhood.instances(); },

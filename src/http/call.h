@@ -39,8 +39,8 @@ struct Services {
     Events& events;
     std::string instance;
     std::vector<Role> roles;
-    std::string store;       ///< Which one, without secrets.
-    std::string durability;  ///< What "accepted" means here.
+    std::string store;                             ///< Which one, without secrets.
+    std::function<std::string_view()> durability;  ///< What "accepted" means here, just now.
     /// What the house has to say about its health beyond the store's answer: JSON of an object.
     std::function<Json()> health;
     std::function<Async<Json>()> doctor;

@@ -23,7 +23,7 @@ void add_receipt(std::string& out, const engine::Receipt& receipt, const Call& c
     out += to_string(receipt.state);
     out += receipt.duplicate ? R"(","duplicate":true,"durability":")"
                              : R"(","duplicate":false,"durability":")";
-    out += call.services->durability;
+    out += call.services->durability();
     out += R"("})";
 }
 

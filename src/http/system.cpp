@@ -52,7 +52,7 @@ Answer get_readiness(Call call) {
         .add("instance", services.instance)
         .add("roles", Json::stored(roles_json(services.roles)))
         .add("store", services.store)
-        .add("durability", services.durability)
+        .add("durability", services.durability())
         .add("degraded", Json::of(degraded))
         .add("problems", health.member("problems"))
         .add("time", format_time(call.engine().now()));

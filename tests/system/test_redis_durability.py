@@ -37,6 +37,15 @@ class Said(unittest.TestCase):
         redis.call("CONFIG", "SET", "appendfsync", "always")
         self.assertEqual(self.said(self.server(redis)), "always")
 
+    def test_another_server_may_say_something_else(self):
+        redis = self.redis("--appendfsync", "always")
+        server = self.server(redis)
+        self.assertEqual(self.said(server), "always")
+        redis.kill()
+        redis.flags[1] = "everysec"
+        redis.start()
+        until(lambda: server.get("/readyz").status == 200 and self.said(server) == "everysec", "it is said", 10)
+
     def test_a_server_that_forgets_is_refused_unless_that_is_accepted(self):
         redis = self.redis("--appendonly", "no")
         said = self.refused(redis)
