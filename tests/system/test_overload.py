@@ -19,6 +19,7 @@ SECONDS = 4
 PROGRAMS = 2
 SLACK = 5
 TOO_LATE_MS = 20  # a flood that is late itself hears its answers as late
+TOO_BUSY = 0.2  # of the machine, used by others
 
 
 def flood(how, port, amount, seconds):
@@ -31,6 +32,20 @@ def result_of(program):
     out, _ = program.communicate(timeout=120)
     assert program.returncode == 0, "the flood failed"
     return json.loads(out)
+
+
+def busy(seconds=1.0):
+    """The part of the machine that is in use just now, its host's other guests included."""
+
+    def ticks():
+        with open("/proc/stat", encoding="ascii") as stat:
+            numbers = [int(word) for word in stat.readline().split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]
+
+    total, idle = ticks()
+    time.sleep(seconds)
+    total_then, idle_then = ticks()
+    return 1 - (idle_then - idle) / (total_then - total)
 
 
 class Watch(threading.Thread):
@@ -64,6 +79,7 @@ class Overload(unittest.TestCase):
         self.addCleanup(self.server.close)
 
     def test_ten_times_its_capacity_is_refused_quickly_and_the_rest_is_done(self):
+        others = busy()
         closed = result_of(flood("closed", self.server.port, IN_FLIGHT, 3))
         capacity = closed["accepted"] / closed["seconds"]
         self.assertEqual(closed["refused"], 0, "refused within its capacity")
@@ -105,8 +121,12 @@ class Overload(unittest.TestCase):
         queue = self.server.good("GET", "/v1/queues/flood")["tasks"]
         self.assertEqual(queue["queued"], accepted + closed["accepted"] + self.unheard(closed, queue, accepted))
 
-        if late > TOO_LATE_MS:
-            self.skipTest(f"figures not judged: others use this machine, the flood itself was {late:.0f} ms late")
+        others = max(others, busy())
+        if late > TOO_LATE_MS or others > TOO_BUSY:
+            self.skipTest(
+                f"figures not judged: others use {100 * others:.0f} % of this machine, and the flood itself was "
+                f"{late:.0f} ms late"
+            )
         self.assertLess(slowest, 10 * SLACK)
         self.assertGreater(goodput, 0.9 * capacity / 2)
         self.assertLess(grown, 64)
