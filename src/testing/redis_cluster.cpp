@@ -154,8 +154,9 @@ Result<> RedisCluster::fail_over(std::uint16_t slot) const {
     constexpr int kLooksPerAttempt = 100;
     int looks = 0;
     return wait_until("the replica took over", 30s, [&] {
-        if (looks++ % kLooksPerAttempt == 0)
-            static_cast<void>(ask_redis(port(replica), Command("CLUSTER", "FAILOVER")));
+        if (looks++ % kLooksPerAttempt == 0 &&
+            !ask_redis(port(replica), Command("CLUSTER", "FAILOVER")))
+            return false;
         return redis_says(port(replica), replication, "role:master");
     });
 }

@@ -149,7 +149,8 @@ class Promise {
     ~Promise() {
         for (const auto& [queue, most] : mine_) {
             const auto found = promised_.find(queue);
-            if ((found->second -= most) == 0) promised_.erase(found);
+            found->second -= most;
+            if (found->second == 0) promised_.erase(found);
         }
     }
     Promise(const Promise&) = delete;
