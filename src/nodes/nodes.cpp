@@ -12,6 +12,8 @@ constexpr std::size_t kMostUnsent = std::size_t{1} << 20;
 constexpr Duration kUnsentLook = std::chrono::milliseconds{10};
 /// Tasks of one claim, together: what is claimed at once has to be held at once.
 constexpr std::size_t kMostClaimedBytes = std::size_t{4} << 20;
+/// … and while the worker has these, the next are claimed: many at once would keep it waiting for the last of them.
+constexpr std::size_t kMostClaimed = 256;
 /// Beyond so many calls under way the next frame is left with the transport.
 constexpr std::size_t kMostCalls = 64;
 constexpr Duration kShortestPause = std::chrono::milliseconds{50};
@@ -196,7 +198,7 @@ void WorkerStream::keep_place() {
 // ---- claiming ----
 
 std::uint32_t WorkerStream::claim_size() const {
-    std::size_t most = std::min(session_.wanted(), engine::kLargestBatch);
+    std::size_t most = std::min(session_.wanted(), kMostClaimed);
     if (task_bytes_ > 0) most = std::min(most, 1 + kMostClaimedBytes / task_bytes_);
     return static_cast<std::uint32_t>(most);
 }

@@ -42,10 +42,8 @@ class Batcher {
         auto question = std::make_shared<Question>(executor_, items.size());
         for (std::size_t i = 0; i < items.size(); ++i)
             pending_.push_back({std::move(items[i]), question, i});
-        if (calls_ < kMostCalls && !pending_.empty()) {
-            ++calls_;
-            group_.spawn(work());
-        }
+        if (!pending_.empty()) start();
+        if (pending_.size() > kMostWeight) start();  // more than one call takes
         while (question->open > 0)
             co_await question->answered.async_wait(asio::as_tuple(asio::use_awaitable));
         co_return std::move(question->answers);
@@ -67,6 +65,12 @@ class Batcher {
         std::shared_ptr<Question> question;
         std::size_t place;
     };
+
+    void start() {
+        if (calls_ == kMostCalls) return;
+        ++calls_;
+        group_.spawn(work());
+    }
 
     Async<void> work() {
         co_await asio::post(executor_,

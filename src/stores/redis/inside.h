@@ -54,11 +54,10 @@ class RedisStore::Inside {
     // ---- claims over several shards ----
     /// Each shard knows only its own holders of a queue's permits: asks for no more than all of them leave.
     Async<Result<>> keep_limits(ClaimRequest* request);
-    /// From one shard; takes what it got off `request`.
-    Async<Result<std::size_t>> claim_from(redis::Shard* shard, ClaimRequest* request,
-                                          std::vector<Record>* claimed);
-    /// From those that have something, at once.
-    Async<Result<>> claim_from_all(ClaimRequest* request, std::vector<Record>* claimed);
+    /// From these at once, until they have no more or it is enough; takes what it got off `request`.
+    Async<Result<>> claim_from(std::vector<redis::Shard*> open, ClaimRequest* request,
+                               std::vector<Record>* claimed);
+    Async<Result<std::vector<redis::Shard*>>> ready_shards(const ClaimRequest* request);
 
     RedisOptions options;
     TaskGroup group;

@@ -195,29 +195,8 @@ Async<Result<>> RedisStore::Inside::keep_limits(ClaimRequest* request) {
     co_return Result<>{};
 }
 
-Async<Result<std::size_t>> RedisStore::Inside::claim_from(Shard* shard, ClaimRequest* request,
-                                                          std::vector<Record>* claimed) {
-    const auto most = std::min<std::uint32_t>(request->max, kScriptTasks);
-    auto answers = co_await shard->claim(*request, most);
-    CO_TRY(std::vector<Record> some, std::move(answers.front()));
-    take_off(*request, some);
-    std::ranges::move(some, std::back_inserter(*claimed));
-    co_return some.size();
-}
-
-Async<Result<>> RedisStore::Inside::claim_from_all(ClaimRequest* request,
-                                                   std::vector<Record>* claimed) {
-    std::vector<std::string> names;
-    names.reserve(request->queues.size());
-    for (const ClaimQueue& queue : request->queues) names.push_back(queue.name);
-    CO_TRY(const std::vector<bool> ready,
-           co_await of_each<bool>([&](Shard& shard) { return is_ready(&shard, &scripts, names); }));
-    std::vector<Shard*> open;
-    for (std::size_t i = 0; i < shards.size(); ++i) {
-        const std::size_t place = (next_shard + i) % shards.size();
-        if (ready[place]) open.push_back(shards[place].get());
-    }
-    ++next_shard;
+Async<Result<>> RedisStore::Inside::claim_from(std::vector<Shard*> open, ClaimRequest* request,
+                                               std::vector<Record>* claimed) {
     while (request->max > 0 && !open.empty()) {
         const std::size_t asked = std::min<std::size_t>(open.size(), request->max);
         std::vector<Async<std::vector<Result<std::vector<Record>>>>> works;
@@ -241,6 +220,21 @@ Async<Result<>> RedisStore::Inside::claim_from_all(ClaimRequest* request,
     co_return Result<>{};
 }
 
+Async<Result<std::vector<Shard*>>> RedisStore::Inside::ready_shards(const ClaimRequest* request) {
+    std::vector<std::string> names;
+    names.reserve(request->queues.size());
+    for (const ClaimQueue& queue : request->queues) names.push_back(queue.name);
+    CO_TRY(const std::vector<bool> ready,
+           co_await of_each<bool>([&](Shard& shard) { return is_ready(&shard, &scripts, names); }));
+    std::vector<Shard*> open;
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        const std::size_t place = (next_shard + i) % shards.size();
+        if (ready[place]) open.push_back(shards[place].get());
+    }
+    ++next_shard;
+    co_return open;
+}
+
 Async<Result<std::vector<Record>>> RedisStore::claim(ClaimRequest request) {
     Inside& in = *inside_;
     std::vector<Record> claimed;
@@ -251,18 +245,18 @@ Async<Result<std::vector<Record>>> RedisStore::claim(ClaimRequest request) {
     if (in.shards.size() > 1) CO_TRY_VOID(co_await in.keep_limits(&request));
     const Promise promise(in.promised, request);
     // One that had something the last time is asked first: mostly that is one call.
-    for (std::size_t i = 0; i < in.shards.size() && request.max > 0; ++i) {
-        Shard& shard = *in.shards[in.next_shard++ % in.shards.size()];
-        if (in.shards.size() > 1 && !shard.has_work) continue;
-        while (request.max > 0) {
-            const auto most = std::min<std::size_t>(request.max, kScriptTasks);
-            CO_TRY(const std::size_t got, co_await in.claim_from(&shard, &request, &claimed));
-            if (got < most) break;
-        }
+    for (std::size_t i = 0; i < in.shards.size(); ++i) {
+        Shard* shard = in.shards[in.next_shard++ % in.shards.size()].get();
+        if (in.shards.size() > 1 && !shard->has_work) continue;
+        std::vector<Shard*> calls{shard};
+        if (request.max > kScriptTasks) calls.push_back(shard);  // Redis need not wait for us
+        CO_TRY_VOID(co_await in.claim_from(std::move(calls), &request, &claimed));
         break;
     }
-    if (in.shards.size() > 1 && request.max > 0)
-        CO_TRY_VOID(co_await in.claim_from_all(&request, &claimed));
+    if (in.shards.size() > 1 && request.max > 0) {
+        CO_TRY(std::vector<Shard*> ready, co_await in.ready_shards(&request));
+        CO_TRY_VOID(co_await in.claim_from(std::move(ready), &request, &claimed));
+    }
     co_return claimed;
 }
 
