@@ -181,7 +181,9 @@ class Fight:
     # ---- the end ----
 
     def counts(self):
-        return self.servers[0].good("GET", f"/v1/queues/{self.queue}")["tasks"]
+        """By state; none while the store is out of reach."""
+        answer = self.servers[0].get(f"/v1/queues/{self.queue}")
+        return answer.json["tasks"] if answer.status == 200 else {}
 
     def is_over(self):
         """Nobody submits any more."""
@@ -195,7 +197,7 @@ class Fight:
 
         def all_finished():
             tasks = self.counts()
-            return sum(tasks.values()) == tasks["succeeded"] and tasks
+            return tasks and sum(tasks.values()) == tasks["succeeded"]
 
         try:
             until(all_finished, "every task is finished", patience, every=0.1)

@@ -77,6 +77,7 @@ class Faults(unittest.TestCase):
         self.addCleanup(proxy.close)
         fight = self.fight(proxy.url)
         self.during(fight, proxy.swallow_next, 20)
+        proxy.swallowing = False
         self.check(fight, f"{proxy.counts['swallowed']} replies lost")
         self.assertGreater(proxy.counts["swallowed"], 2)
 
