@@ -43,6 +43,15 @@ Method method_of(std::string_view name) {
     return Method::other;
 }
 
+/// How many bytes surely stand before `end`: all up to it, or, where it has not come yet, all but what may be its
+/// beginning. So a limit is the same for a text that comes whole and for one that comes in pieces.
+std::size_t length_before(std::string_view text, std::string_view end, std::size_t found) {
+    if (found != std::string_view::npos) return found;
+    std::size_t begun = std::min(text.size(), end.size() - 1);
+    while (!end.starts_with(text.substr(text.size() - begun))) --begun;
+    return text.size() - begun;
+}
+
 /// Digits and nothing else: no sign, no blank, no list.
 std::optional<std::size_t> number(std::string_view text, int base) {
     std::size_t value = 0;
@@ -74,18 +83,18 @@ Gate::Outcome Gate::look_for_head(std::string_view buffer) {
         at_ += kLineEnd.size();
         if (at_ > 2 * kLineEnd.size()) return refuse(400, "blank lines in the place of a request");
     }
-    const std::size_t from = std::max(at_, searched_);
-    const std::size_t end = buffer.find(kHeadEnd, from);
-    const std::size_t known = end == std::string_view::npos ? buffer.size() : end;
-    if (known - at_ > limits_.head)
+    // Early, so that what is no HTTP at all is not waited for.
+    const std::string_view begun = buffer.substr(at_);
+    const std::string_view word = begun.substr(0, std::min(begun.find(' '), begun.size()));
+    if (!begun.empty() && begun != "\r" && !is_method(word))
+        return refuse(400, "this is not an HTTP request");
+    const std::size_t end = buffer.find(kHeadEnd, std::max(at_, searched_));
+    const std::size_t size =
+        length_before(begun, kHeadEnd, end == std::string_view::npos ? end : end - at_);
+    if (size > limits_.head)
         return refuse(431, "the head is larger than " + std::to_string(limits_.head) + " bytes");
     if (end == std::string_view::npos) {
         searched_ = std::max(at_, buffer.size() - std::min(buffer.size(), kHeadEnd.size() - 1));
-        // Early, so that what is no HTTP at all is not waited for.
-        const std::string_view begun = buffer.substr(at_);
-        const std::string_view word = begun.substr(0, std::min(begun.find(' '), begun.size()));
-        if (!begun.empty() && begun != "\r" && !is_method(word))
-            return refuse(400, "this is not an HTTP request");
         return Outcome::more;
     }
     head_.assign(buffer.substr(at_, end - at_));
@@ -254,7 +263,7 @@ Gate::Outcome Gate::look_for_body(std::string_view buffer) {
 Gate::Outcome Gate::read_chunk_line(std::string_view buffer) {
     const std::string_view rest = buffer.substr(at_);
     const std::size_t end = rest.find(kLineEnd);
-    if (std::min(end, rest.size()) > limits_.chunk_line)
+    if (length_before(rest, kLineEnd, end) > limits_.chunk_line)
         return refuse(
             400, "a chunk's line is longer than " + std::to_string(limits_.chunk_line) + " bytes");
     if (end == std::string_view::npos) return Outcome::head;
@@ -275,7 +284,7 @@ Gate::Outcome Gate::read_trailers(std::string_view buffer) {
     const std::string_view rest = buffer.substr(at_);
     const bool none = rest.starts_with(kLineEnd);
     const std::size_t end = none ? 0 : rest.find(kHeadEnd);
-    if (std::min(end, rest.size()) > limits_.trailers)
+    if (length_before(rest, kHeadEnd, end) > limits_.trailers)
         return refuse(
             431, "the trailers are larger than " + std::to_string(limits_.trailers) + " bytes");
     if (end == std::string_view::npos) return Outcome::head;

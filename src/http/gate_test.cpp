@@ -139,6 +139,32 @@ TEST(Gate, headers_beyond_the_limit_are_refused) {
     EXPECT_EQ(told(head + "X: y\r\n\r\n"), "431");
 }
 
+TEST(Gate, what_is_exactly_as_long_as_allowed_is_let_in_whole_and_in_pieces) {
+    const GateLimits limits{.head = 64, .chunk_line = 8, .trailers = 16};
+    const std::string chunked =
+        "POST / HTTP/1.1\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n";
+    const auto head = [](std::size_t size) {
+        const std::string begun = "GET / HTTP/1.1\r\n" + kHost + "X: ";
+        return begun + std::string(size - begun.size(), 'a') + "\r\n\r\n";
+    };
+    const auto chunk = [&](std::size_t size) {
+        return chunked + "1;" + std::string(size - 2, 'a') + "\r\n!\r\n0\r\n\r\n";
+    };
+    const auto trailers = [&](std::size_t size) {
+        return chunked + "0\r\nX: " + std::string(size - 3, 'a') + "\r\n\r\n";
+    };
+    EXPECT_EQ(told(head(64), limits), "GET / ");
+    EXPECT_EQ(told(head(65), limits), "431");
+    EXPECT_EQ(told(chunk(8), limits), "POST / !");
+    EXPECT_EQ(told(chunk(9), limits), "400");
+    EXPECT_EQ(told(trailers(16), limits), "POST / ");
+    EXPECT_EQ(told(trailers(17), limits), "431");
+}
+
+TEST(Gate, what_is_no_request_is_told_so_before_its_length) {
+    EXPECT_EQ(told("@" + std::string(20'000, 'a') + " / HTTP/1.1\r\n\r\n"), "400");
+}
+
 TEST(Gate, connection_decides_whether_it_stays_open) {
     const auto keeps = [](const std::string& text) {
         Gate gate;

@@ -21,8 +21,9 @@ std::string told(const Gate& gate, Gate::Outcome outcome) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    holdfast::http::GateLimits limits;
-    limits.body = 4096;
+    // Small, so that inputs reach each of them and what stands just before and after it.
+    const holdfast::http::GateLimits limits{
+        .target = 48, .head = 256, .headers = 8, .body = 512, .chunk_line = 16, .trailers = 64};
     Gate whole(limits);
     std::string rest(holdfast::fuzz::text_of(data, size));
     for (int requests = 0; requests < 16; ++requests) {
