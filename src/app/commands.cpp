@@ -16,7 +16,7 @@ namespace holdfast::app {
 int serve_command(const cli::Arguments& arguments, cli::Io& io) {
     int code = 0;
     const auto loaded = settings_for("serve", arguments, io, code);
-    return loaded ? serve(loaded->config) : code;
+    return loaded ? serve(*loaded) : code;
 }
 
 int config_command(const cli::Arguments& arguments, cli::Io& io) {

@@ -43,8 +43,12 @@ void find_a_port(config::Loaded& loaded, cli::Io& io) {
     if (was_chosen(loaded, "server.listen")) return;
     const std::uint16_t wanted = listen.port;
     for (int i = 0; i < kPortsTried && !is_free(listen); ++i) ++listen.port;
-    if (listen.port != wanted)
-        io.err << "port " << wanted << " is taken: using " << listen.port << " instead\n";
+    if (listen.port == wanted) return;
+    io.err << "port " << wanted << " is taken: using " << listen.port << " instead\n";
+    for (config::Setting& setting : loaded.settings) {
+        if (setting.name == "server.listen")
+            setting = {setting.name, listen.text(), "the first port that was free"};
+    }
 }
 
 std::string program_name() {
@@ -84,7 +88,7 @@ int dev_command(const cli::Arguments& arguments, cli::Io& io) {
     company.on_stopping = [&] {
         if (demo) demo->stop();
     };
-    return serve(config, company);
+    return serve(*loaded, company);
 }
 
 }  // namespace holdfast::app

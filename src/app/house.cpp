@@ -14,6 +14,7 @@
 #include "http/http.h"
 #include "nodes/nodes.h"
 #include "observe/observe.h"
+#include "observe/ports/series_keeper.h"
 #include "stores/layers/faulty_store.h"
 #include "stores/layers/metered_store.h"
 #include "stores/layers/outage_store.h"
@@ -82,10 +83,13 @@ Result<> check_roles(const config::Config& config) {
 engine::RetentionOptions retention_of(const config::Config& config) {
     constexpr Duration kEmbedded = std::chrono::days{7};
     constexpr Duration kRedis = std::chrono::hours{1};  // memory is dearer than disk
+    constexpr std::size_t kMostInRedis = 1'000'000;     // about 0.8 GB with small payloads
+    const bool redis = config::is_redis(config.store.url.scheme);
     Duration finished = config.retention.finished;
-    if (finished == Duration{0})
-        finished = config::is_redis(config.store.url.scheme) ? kRedis : kEmbedded;
-    return {finished, config.retention.feed};
+    if (finished == Duration{0}) finished = redis ? kRedis : kEmbedded;
+    std::size_t most = config.retention.finished_most;
+    if (most == 0 && redis) most = kMostInRedis;
+    return {finished, config.retention.feed, most};
 }
 
 /// "http://127.0.0.1:7400"
@@ -107,9 +111,10 @@ Json ids_json(const std::vector<Uuid>& ids) {
 
 /// In the order in which they need one another.
 struct House::Rooms {
-    Rooms(const config::Config& c, std::string name, std::unique_ptr<SystemClock> time, Backend b,
-          asio::io_context& context)
+    Rooms(const config::Config& c, Json all_options, std::string name,
+          std::unique_ptr<SystemClock> time, Backend b, asio::io_context& context)
         : config(c),
+          options(std::move(all_options)),
           instance(std::move(name)),
           roles(roles_of(c.server.roles)),
           own_clock(std::move(time)),
@@ -121,6 +126,10 @@ struct House::Rooms {
                   outage_news()),
           store(watched, clock, metrics.registry()),
           engine(store, clock, context.get_executor(), engine_options(c)),
+          series(clock.now()),
+          witnesses({&metrics, &series}),
+          keeper(
+              store, series, [this] { return engine.now(); }, instance, clock.now()),
           workers(clock),
           events(engine, clock, context.get_executor()),
           ticker(engine),
@@ -130,11 +139,15 @@ struct House::Rooms {
               engine, [this] { return keep_time(); }, kTimekeeping),
           sweeper(
               engine, [this] { return backend.sweep(); }, kSweeping),
+          chronicler(
+              engine, [this] { return keeper.save(); }, observe::SeriesKeeper::kEvery),
+          archivist(
+              engine, [this] { return trim_audit(); }, kArchiving),
           neighbourhood(*backend.coordination, engine, workers, {instance, HOLDFAST_VERSION, roles},
                         clock, context.get_executor()),
           services(context.get_executor()),
           server(http_services(), server_options(c), clock, context.get_executor()) {
-        engine.set_witness(&metrics);
+        engine.set_witness(&witnesses);
         engine.on_request([this](const Uuid& id, bool cancel, bool pause) {
             workers.requested(id, cancel, pause);
         });
@@ -170,8 +183,8 @@ struct House::Rooms {
 
     /// What runs here; the ticker keeps the time by itself.
     std::vector<engine::Service*> all_services() {
-        if (!has(Role::ticker)) return {&timekeeper};
-        std::vector<engine::Service*> all{&ticker, &retention, &doctor};
+        if (!has(Role::ticker)) return {&timekeeper, &chronicler};
+        std::vector<engine::Service*> all{&ticker, &retention, &doctor, &chronicler, &archivist};
         if (backend.sweep) all.push_back(&sweeper);
         return all;
     }
@@ -181,15 +194,26 @@ struct House::Rooms {
         co_return false;
     }
 
+    Async<Result<bool>> trim_audit() {
+        CO_TRY_VOID(co_await engine.trim_audit(engine.now() - config.retention.audit));
+        co_return false;
+    }
+
     http::Services http_services() {
         return {
             .engine = engine,
             .workers = workers,
             .metrics = metrics,
             .events = events,
+            .series = keeper,
             .instance = instance,
             .roles = roles,
+            .read_only = config.server.read_only,
+            .started_at = clock.now(),
+            .redaction = domain::Redaction(config.redact.keys),
+            .redact_always = config.redact.always,
             .store = config.store.url.redacted(),
+            .config = options,
             .durability = [this] { return store.durability(); },
             .health = [this] { return health(); },
             .doctor = [this] { return examine(); },
@@ -219,6 +243,8 @@ struct House::Rooms {
         add("retention", retention);
         add("doctor", doctor);
         add("sweeper", sweeper);
+        add("series", chronicler);
+        add("audit", archivist);
         if (!doctor.diagnosis().healthy())
             problems.push_back(
                 Json::quoted("the doctor found tasks that nothing will move: see /v1/doctor"));
@@ -249,8 +275,10 @@ struct House::Rooms {
 
     static constexpr Duration kTimekeeping = std::chrono::seconds{1};
     static constexpr Duration kSweeping = std::chrono::seconds{5};
+    static constexpr Duration kArchiving = std::chrono::minutes{10};
 
     config::Config config;
+    Json options;  ///< With their sources, for people.
     std::string instance;
     std::vector<Role> roles;
     std::unique_ptr<SystemClock> own_clock;
@@ -261,6 +289,9 @@ struct House::Rooms {
     stores::OutageStore watched;
     stores::MeteredStore store;
     engine::Engine engine;
+    observe::Series series;
+    engine::Witnesses witnesses;
+    observe::SeriesKeeper keeper;
     nodes::Workers workers;
     http::Events events;
     engine::Ticker ticker;
@@ -268,6 +299,8 @@ struct House::Rooms {
     engine::Doctor doctor;
     engine::Chore timekeeper;
     engine::Chore sweeper;
+    engine::Chore chronicler;  ///< Saves what was counted.
+    engine::Chore archivist;   ///< Removes what was kept of operators for long enough.
     Neighbourhood neighbourhood;
     TaskGroup services;
     http::Server server;
@@ -276,16 +309,18 @@ struct House::Rooms {
 House::House(std::unique_ptr<Rooms> rooms) : rooms_(std::move(rooms)) {}
 House::~House() = default;
 
-Result<std::unique_ptr<House>> House::build(const config::Config& config,
+Result<std::unique_ptr<House>> House::build(const config::Loaded& loaded,
                                             asio::io_context& context) {
+    const config::Config& config = loaded.config;
     TRY_VOID(check_roles(config));
     TRY_VOID(domain::use_own_presets(config.presets));
     std::string instance = instance_name(config.server.instance);
     // The clock outlives the store that is opened with it, so the rooms are made around both.
     auto clock = std::make_unique<SystemClock>();
     TRY(Backend backend, open_backend(config, instance, *clock, context));
-    auto rooms = std::make_unique<Rooms>(config, std::move(instance), std::move(clock),
-                                         std::move(backend), context);
+    auto rooms =
+        std::make_unique<Rooms>(config, config::render_options(loaded), std::move(instance),
+                                std::move(clock), std::move(backend), context);
     TRY_VOID(rooms->server.listen());
     return std::unique_ptr<House>(new House(std::move(rooms)));
 }
@@ -300,6 +335,7 @@ void House::start() {
 Async<Result<>> House::stop() {
     co_await rooms_->server.stop();
     co_await rooms_->services.stop();
+    (void)co_await rooms_->keeper.save();  // half a minute of a chart is no reason not to stop
     co_await rooms_->neighbourhood.leave();
     co_return co_await rooms_->backend.close();
 }

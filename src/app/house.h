@@ -14,7 +14,7 @@ namespace holdfast::app {
 class House {
   public:
     /// Opens the store and takes the address; nothing is served yet.
-    static Result<std::unique_ptr<House>> build(const config::Config& config,
+    static Result<std::unique_ptr<House>> build(const config::Loaded& loaded,
                                                 asio::io_context& context);
     ~House();
     House(const House&) = delete;

@@ -61,14 +61,15 @@ Async<void> live(House* house, const Company* company, int* exit_code) {
 
 }  // namespace
 
-int serve(const config::Config& config, const Company& company) {
+int serve(const config::Loaded& loaded, const Company& company) {
+    const config::Config& config = loaded.config;
     log::set_up({config.log.level, config.log.form});
     raise_descriptor_limit();
     no_core_files();
     keep_memory_small();
     std::signal(SIGPIPE, SIG_IGN);
     asio::io_context context(1);
-    auto house = House::build(config, context);
+    auto house = House::build(loaded, context);
     if (!house) {
         std::fprintf(stderr, "holdfast: %s\n", house.error().detail.c_str());
         return 1;

@@ -15,6 +15,6 @@ struct Company {
 };
 
 /// Serves until SIGTERM or SIGINT; a second one ends it at once. Returns the exit code.
-int serve(const config::Config& config, const Company& company = {});
+int serve(const config::Loaded& loaded, const Company& company = {});
 
 }  // namespace holdfast::app

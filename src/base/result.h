@@ -19,6 +19,7 @@ enum class Code : std::uint8_t {
     conflict,          ///< Same idempotency key, different body; or a version moved.
     overloaded,        ///< We shed. Retry after the hint.
     unavailable,       ///< The backend did not answer. Outcome unknown: read back, then retry.
+    forbidden,         ///< Not for this caller, or not on this instance. Nothing was done.
 };
 
 constexpr std::string_view to_string(Code code) {
@@ -37,6 +38,8 @@ constexpr std::string_view to_string(Code code) {
             return "overloaded";
         case Code::unavailable:
             return "unavailable";
+        case Code::forbidden:
+            return "forbidden";
     }
     std::unreachable();
 }
@@ -46,6 +49,8 @@ struct Error {
     std::string detail;  ///< For a person; never a payload, never a secret.
     std::string
         field;  ///< The offending field of the caller's input, as a path ("retry.max"); else empty.
+
+    std::int32_t position = -1;  ///< In the text of that field, in characters; below 0: nowhere.
 
     friend bool operator==(const Error&, const Error&) = default;
 };

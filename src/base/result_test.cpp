@@ -45,6 +45,7 @@ TEST(Result, every_code_has_the_name_the_api_uses) {
     EXPECT_EQ(to_string(Code::conflict), "conflict");
     EXPECT_EQ(to_string(Code::overloaded), "overloaded");
     EXPECT_EQ(to_string(Code::unavailable), "unavailable");
+    EXPECT_EQ(to_string(Code::forbidden), "forbidden");
 }
 
 TEST(Result, a_field_of_any_length_is_repeated_only_so_far) {

@@ -76,6 +76,7 @@ TEST_F(CommandsTest, exit_codes_are_those_of_the_contract) {
     const std::tuple<int, std::string, int> rows[]{{404, "not_found", kNotFound},
                                                    {401, "unauthorized", kAuth},
                                                    {403, "", kAuth},
+                                                   {403, "forbidden", kAuth},
                                                    {409, "wrong_state", kConflict},
                                                    {409, "conflict", kConflict},
                                                    {422, "invalid_argument", kUsage},
@@ -127,6 +128,21 @@ TEST_F(CommandsTest, instances_are_listed_with_their_roles_and_the_one_that_answ
     EXPECT_TRUE(said.out.contains("b-2 *")) << said.out;
     EXPECT_FALSE(said.out.contains("a-1 *")) << said.out;
     EXPECT_EQ(boost::json::parse(say({"instances", "-o", "json"}).out).as_array().size(), 2U);
+}
+
+TEST_F(CommandsTest, the_audit_is_searched_and_listed_with_who_and_why) {
+    auto& canned =
+        answers({{"GET /v1/audit",
+                  {200, R"({"entries":[{"id":"1","at":"2026-11-17T16:41:02.113Z","who":"A B",)"
+                        R"("address":"127.0.0.1","action":"q.p","target":"queue:media",)"
+                        R"("reason":"too hot"}],"next_cursor":null})"}}});
+    const auto said = say({"audit", "--who", "A B", "--action", "q.p", "--limit", "5"});
+    EXPECT_EQ(said.code, kOk) << said.err;
+    EXPECT_EQ(canned.requests(),
+              std::vector<std::string>{"GET /v1/audit?who=%41%20%42&action=%71%2E%70&limit=%35"});
+    EXPECT_TRUE(said.out.contains("A B")) << said.out;
+    EXPECT_TRUE(said.out.contains("queue:media")) << said.out;
+    EXPECT_TRUE(said.out.contains("too hot")) << said.out;
 }
 
 TEST_F(CommandsTest, options_may_stand_before_the_command) {
@@ -219,6 +235,45 @@ TEST_F(CommandsTest, a_list_is_read_page_by_page_until_the_limit) {
     EXPECT_EQ(canned.requests(),
               (std::vector<std::string>{"GET /v1/tasks?state=queued&limit=2",
                                         "GET /v1/tasks?state=queued&limit=1&cursor=c"}));
+}
+
+TEST_F(CommandsTest, a_list_by_a_filter_line) {
+    auto& canned = answers({{"GET /v1/tasks", {200, R"({"tasks":[],"next_cursor":null})"}}});
+    say({"list", "-q", "state:failed age:<1h"});
+    EXPECT_EQ(canned.requests(),
+              (std::vector<std::string>{"GET /v1/tasks?q=state%3Afailed%20age%3A%3C1h&limit=100"}));
+}
+
+TEST_F(CommandsTest, an_act_by_a_filter_line_is_a_bulk_act_that_asks_first) {
+    auto& canned = answers(
+        {{"POST /v1/tasks/bulk",
+          {200,
+           R"({"state":"succeeded","matched":200,"done":51,"refused_count":149,)"
+           R"("refused_by":{"the task is running":149},"refused":[{"id":"a","reason":"runs"}]})"}}});
+    EXPECT_EQ(say({"cancel", "-q", "queue:a"}).code, kUsage) << "nobody is there to say yes";
+    const auto said = say({"cancel", "-q", "queue:a", "--yes", "--rate", "5", "--reason", "why"});
+    EXPECT_EQ(said.code, kOk);
+    EXPECT_EQ(said.out, "matched 200\tdone 51\trefused 149\n");
+    EXPECT_EQ(said.err, "a: runs\n149 refused: the task is running\n");
+    EXPECT_EQ(
+        canned.requests().back(),
+        R"(POST /v1/tasks/bulk {"action":"cancel","filter":{"q":"queue:a"},"rate":5.0,"reason":"why"})");
+    EXPECT_EQ(say({"resume", "-q", "queue:a", "--dry-run"}).code, kOk);
+    EXPECT_TRUE(canned.requests().back().contains(R"("dry_run":true)"));
+    for (const Arguments& unclear : {Arguments{"cancel"}, Arguments{"cancel", "x", "-q", "queue:a"},
+                                     Arguments{"resume", "-q", "queue:a", "--payload", "{}"}})
+        EXPECT_NE(say(unclear).code, kOk);
+}
+
+TEST_F(CommandsTest, failures_are_a_table_of_groups) {
+    auto& canned = answers(
+        {{"GET /v1/failures",
+          {200,
+           R"({"groups":[{"fingerprint":"ab12","open":3,"failed":1,"type":"t",)"
+           R"("last_seen":"2026-11-17T00:00:00.000Z","message":"disk # is full"}],"total":1})"}}});
+    EXPECT_EQ(say({"failures", "-q", "queue:a"}).out,
+              "ab12\t3\t1\tt\t2026-11-17T00:00:00.000Z\tdisk # is full\n");
+    EXPECT_EQ(canned.requests().at(0), "GET /v1/failures?q=queue%3Aa&limit=50");
 }
 
 TEST_F(CommandsTest, discarding_many_needs_somebody_who_says_yes) {

@@ -36,6 +36,8 @@ std::string next_step(const client::Error& error, const Context& context) {
         case Code::timed_out:
             return "it may or may not have happened: look before trying again\n"
                    "  how it is:        holdfast doctor";
+        case Code::forbidden:
+            return "that server is read-only: ask another one with --server URL";
         case Code::unauthorized:
             return "give a token:     HOLDFAST_TOKEN";
         default:
@@ -79,6 +81,14 @@ std::string Context::server_url() const {
     return set != nullptr && *set != '\0' ? set : std::string(kDefaultServer);
 }
 
+std::string Context::user() const {
+    for (const char* name : {"HOLDFAST_USER", "USER"}) {
+        const auto* set = io.environment(name);
+        if (set != nullptr && *set != '\0') return set;
+    }
+    return {};
+}
+
 std::string Context::token() const {
     const auto* set = io.environment("HOLDFAST_TOKEN");
     return set != nullptr ? set : "";
@@ -86,8 +96,8 @@ std::string Context::token() const {
 
 client::Client& Context::server() {
     if (!client_)
-        client_ = std::make_unique<client::Client>(
-            client::ClientOptions{.server = server_url(), .token = token(), .attempts = 4});
+        client_ = std::make_unique<client::Client>(client::ClientOptions{
+            .server = server_url(), .token = token(), .user = user(), .attempts = 4});
     return *client_;
 }
 
@@ -133,6 +143,7 @@ int exit_code(const client::Error& error) {
             return kUsage;
         case Code::not_found:
             return kNotFound;
+        case Code::forbidden:
         case Code::unauthorized:
             return kAuth;
         case Code::wrong_state:
@@ -174,8 +185,9 @@ int exit_of_state(std::string_view state) {
 }
 
 void declare_filter(Options& options, client::Filter& filter, bool with_state) {
+    options.text(filter.q, "-q,--query", "FILTER", "Only what passes: 'type:image.* age:<1h'");
     if (with_state) options.texts(filter.states, "--state", "STATE", "Only in this state");
-    options.text(filter.queue, "-q,--queue", "QUEUE", "Only of this queue")
+    options.text(filter.queue, "--queue", "QUEUE", "Only of this queue")
         .text(filter.type, "--type", "TYPE", "Only of this type")
         .text(filter.tenant, "--tenant", "TENANT", "Only of this tenant")
         .texts(filter.labels, "-l,--label", "KEY=VALUE", "Only with this label")

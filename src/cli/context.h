@@ -30,6 +30,7 @@ class Context {
     client::Client& server();
     std::string server_url() const;
     std::string token() const;
+    std::string user() const;  ///< For the server's audit.
     bool as_json() const { return output == "json"; }
     /// One JSON value, a line of its own.
     void print(const json::value& value) const;
@@ -60,7 +61,7 @@ bool is_over(std::string_view state);
 /// 0 or kTaskFailed.
 int exit_of_state(std::string_view state);
 
-/// A filter's options: --state, --queue, --type, --tenant, --label, --since, --until.
+/// A filter's options: --query, --state, --queue, --type, --tenant, --label, --since, --until.
 void declare_filter(Options& options, client::Filter& filter, bool with_state = true);
 
 /// "{…}", "-" for standard input, "@file". Throws Error invalid_argument when it is no JSON.

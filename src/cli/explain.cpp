@@ -29,6 +29,10 @@ constexpr std::array kMeanings{
     Meaning{"unavailable",
             "The server, or its store, could not finish the request. It may or may not have "
             "happened: look, then try again."},
+    Meaning{
+        "forbidden",
+        "This server does not allow it: it was started read-only. Ask another instance, or start "
+        "it without --read-only."},
     Meaning{"unauthorized", "The server wants another token, or does not allow this."},
     Meaning{"unreachable", "No connection to the server came about: nothing was sent."},
     Meaning{"timed_out", "No answer came in time. It may or may not have happened."},

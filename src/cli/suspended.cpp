@@ -20,8 +20,9 @@ struct Wish {
 };
 
 bool is_narrow(const client::Filter& filter) {
-    return !filter.queue.empty() || !filter.type.empty() || !filter.tenant.empty() ||
-           !filter.labels.empty() || !filter.since.empty() || !filter.until.empty();
+    return !filter.q.empty() || !filter.queue.empty() || !filter.type.empty() ||
+           !filter.tenant.empty() || !filter.labels.empty() || !filter.since.empty() ||
+           !filter.until.empty();
 }
 
 int list_them(const Wish& wish, Context& context) {

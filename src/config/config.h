@@ -62,6 +62,7 @@ struct Config {
         Duration drain{};
         std::string instance;            ///< "auto": from the machine's name.
         std::vector<std::string> roles;  ///< "all", or some of api, gateway, ticker.
+        bool read_only = false;
     } server;
     struct Store {
         StoreUrl url;
@@ -82,7 +83,13 @@ struct Config {
     struct Retention {
         Duration finished{};  ///< 0: as long as suits the store.
         Duration feed{};
+        std::size_t finished_most = 0;  ///< 0: as many as suits the store.
+        Duration audit{};
     } retention;
+    struct Redact {
+        std::vector<std::string> keys;
+        bool always = false;
+    } redact;
     struct Http {
         std::size_t max_body_bytes = 0;
         std::size_t max_connections = 0;
@@ -153,6 +160,8 @@ SplitArgs split_args(std::string_view command, const std::vector<std::string>& a
 /// For `holdfast config`.
 std::string render_table(const Loaded& loaded);
 Json render_json(const Loaded& loaded);
+/// For GET /v1/config: with the default of each and what it is for.
+Json render_options(const Loaded& loaded);
 /// The flags of a command, for its --help.
 std::string help(std::string_view command);
 /// docs/reference/config.md

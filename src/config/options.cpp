@@ -63,6 +63,10 @@ constexpr std::array kOptions{
            "process and a random part.",
            kServing,
            put<&C::server, &C::Server::instance>},
+    Option{"server.read_only", Type::truth, "false", kNone, "",
+           "Refuse what operators do to tasks, queues, bulk jobs and workers (403 forbidden); "
+           "submissions and workers are served as ever.",
+           kServing, put<&C::server, &C::Server::read_only>},
 
     Option{"store.url", Type::store_url, "sqlite:./holdfast-data", kNone, "",
            "Where tasks are kept: memory: (lost at exit), sqlite:DIRECTORY, redis://…, rediss://…, "
@@ -145,9 +149,36 @@ constexpr std::array kOptions{
            "How long finished tasks are kept, with their history; 0s: 7d in the embedded store, 1h "
            "in Redis.",
            kServing, put<&C::retention, &C::Retention::finished>},
+    Option{"retention.finished_most",
+           Type::count,
+           "0",
+           {0, 1000 * kMillion},
+           "",
+           "At most so many finished tasks are kept, the youngest; 0: no limit in the embedded "
+           "store, 1000000 in Redis.",
+           kServing,
+           put<&C::retention, &C::Retention::finished_most>},
     Option{"retention.feed", Type::duration, "1d", between(1s, std::chrono::days{365}), "",
            "How long events are kept for readers that resume.", kServing,
            put<&C::retention, &C::Retention::feed>},
+    Option{"retention.audit", Type::duration, "90d", between(1min, std::chrono::days{3650}), "",
+           "How long it is kept what operators did, and of that the newest 100000.", kServing,
+           put<&C::retention, &C::Retention::audit>},
+
+    Option{
+        "redact.keys",
+        Type::names,
+        "api_key,apikey,access_token,refresh_token,token,secret,password,passwd,authorization,"
+        "cookie,private_key,client_secret",
+        {0, 100},
+        "",
+        "Keys whose values are hidden from who reads tasks with redact=1, as the dashboard does: "
+        "also as the last word of a longer key; case, - and _ do not matter.",
+        kServing,
+        put<&C::redact, &C::Redact::keys>},
+    Option{"redact.always", Type::truth, "false", kNone, "",
+           "Hide them from every reader; workers get their tasks whole.", kServing,
+           put<&C::redact, &C::Redact::always>},
 
     Option{"http.max_body",
            Type::size,
@@ -228,6 +259,8 @@ constexpr std::array kOtherVariables{
     OtherVariable{kConfigVariable, "The configuration file, as --config."},
     OtherVariable{"HOLDFAST_SERVER", "The server that client commands talk to, as --server."},
     OtherVariable{"HOLDFAST_TOKEN", "Kept for the access token of client commands."},
+    OtherVariable{"HOLDFAST_USER",
+                  "Whose acts client commands are, for the audit; else the user that runs them."},
     OtherVariable{"HOLDFAST_TASK_ID", "Set by holdfast work for its program: the task."},
     OtherVariable{"HOLDFAST_ATTEMPT", "Set by holdfast work for its program: which attempt it is."},
     OtherVariable{"HOLDFAST_TYPE", "Set by holdfast work for its program: the task's type."},

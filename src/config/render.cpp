@@ -26,8 +26,11 @@ std::string wrap(std::string_view text, std::size_t indent) {
         line.clear();
     };
     while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        std::string_view word = text.substr(0, text.find(' '));
+        // A list that is longer than a line is taken apart.
+        const bool is_list = indent + word.size() > kWidth && word.contains(',');
+        if (is_list) word = word.substr(0, word.find(',') + 1);
+        text.remove_prefix(std::min(text.size(), word.size() + (is_list ? 0 : 1)));
         if (!line.empty() && indent + line.size() + 1 + word.size() > kWidth) flush();
         line.append(line.empty() ? "" : " ").append(word);
     }
@@ -158,6 +161,19 @@ Json render_json(const Loaded& loaded) {
     JsonObject object;
     object.add("file", loaded.file.empty() ? Json() : Json::quoted(loaded.file));
     return object.add("settings", Json::of(settings)).done();
+}
+
+Json render_options(const Loaded& loaded) {
+    boost::json::array rows;
+    for (const Setting& s : loaded.settings) {
+        const Option* option = find_option(s.name);
+        boost::json::object row{{"name", s.name}, {"value", s.value}, {"source", s.source}};
+        row["default"] = option != nullptr ? boost::json::value(option->fallback) : nullptr;
+        row["says"] = option != nullptr ? option->text : "A retry preset of this installation.";
+        if (option == nullptr || !option->test_only || s.source != "default")
+            rows.push_back(std::move(row));
+    }
+    return JsonObject{}.add("options", Json::of(rows)).done();
 }
 
 std::string help(std::string_view command) {

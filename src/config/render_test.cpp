@@ -53,6 +53,18 @@ TEST(Options, are_called_as_documents_and_scripts_say) {
     EXPECT_EQ(named("test.commit_delay"), "test-commit-delay HOLDFAST_TEST_COMMIT_DELAY");
 }
 
+TEST(OptionsAsJson, have_value_source_default_and_words_and_no_password) {
+    Inputs inputs{"serve", {"--store", "redis://:hush@127.0.0.1:1/0"}, {}, {}};
+    const auto loaded = load(inputs);
+    ASSERT_TRUE(loaded) << loaded.error().detail;
+    const std::string text = render_options(*loaded).text();
+    EXPECT_TRUE(has(text, R"("name":"store.url")"));
+    EXPECT_TRUE(has(text, R"("source":"--store","default":"sqlite:./holdfast-data","says":"Where)"))
+        << text;
+    EXPECT_FALSE(has(text, "hush"));
+    EXPECT_FALSE(has(text, "test.commit_delay")) << "unless somebody set it";
+}
+
 TEST(Help, lists_the_flags_of_a_command_and_keeps_those_for_tests_to_itself) {
     const std::string serve = help("serve");
     EXPECT_TRUE(has(serve, "--config FILE\n"));

@@ -17,6 +17,7 @@ namespace holdfast::domain {
 struct By {
     std::string who;
     std::string why;
+    std::string address = {};  ///< Where it was asked from; for the audit.
 };
 
 // ---- by the store, when it hands a task out ----

@@ -13,10 +13,22 @@
 
 namespace holdfast::domain {
 
-enum class Kind : std::uint8_t { task, plan, schedule, account, delivery, cursor, queue, bulk };
-inline constexpr std::size_t kKinds = 8;
+enum class Kind : std::uint8_t {
+    task,
+    plan,
+    schedule,
+    account,
+    delivery,
+    cursor,
+    queue,
+    bulk,
+    series,  ///< What an instance counted, for charts: observe/ports/series.h.
+    audit,   ///< What an operator did: domain/audit.h.
+};
+inline constexpr std::size_t kKinds = 10;
 inline constexpr std::array<std::string_view, kKinds> kKindNames{
-    "task", "plan", "schedule", "account", "delivery", "cursor", "queue", "bulk"};
+    "task",   "plan",  "schedule", "account", "delivery",
+    "cursor", "queue", "bulk",     "series",  "audit"};
 constexpr std::string_view to_string(Kind k) {
     return kKindNames[static_cast<std::size_t>(k)];
 }

@@ -1,5 +1,8 @@
 #include "domain/task_json.h"
 
+#include <array>
+#include <charconv>
+
 #include "domain/draft.h"
 
 namespace holdfast::domain {
@@ -11,6 +14,14 @@ Json time_json(Time t) {
 
 Json text_or_null(std::string_view text) {
     return text.empty() ? Json{} : Json::quoted(text);
+}
+
+/// Hexadecimal: no JSON number holds 64 bits for sure.
+Json fingerprint_json(std::uint64_t fingerprint) {
+    if (fingerprint == 0) return {};
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), fingerprint, 16);
+    return Json::quoted({digits.data(), end.ptr});
 }
 
 /// From "\nkey=value\nkey=value\n".
@@ -65,6 +76,13 @@ Json task_json(const Record& record) {
         .add("retry", retry_json(h))
         .add("attempt", std::int64_t{h.attempt})
         .add("progress", h.progress < 0 ? Json{} : Json::number(h.progress))
+        .add("note", text_or_null(h.note))
+        .add("worker", text_or_null(h.worker))
+        .add("lease_until", time_json(h.lease_until))
+        .add("fingerprint", fingerprint_json(h.fingerprint))
+        .add("revision", std::int64_t{h.revision})
+        .add("pause_requested", Json::of(h.pause_requested))
+        .add("cancel_requested", Json::of(h.cancel_requested))
         .add("run_at", time_json(h.run_at))
         .add("deadline", time_json(h.deadline))
         .add("version", static_cast<std::int64_t>(h.version))

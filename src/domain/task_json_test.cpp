@@ -32,7 +32,9 @@ TEST(TaskJson, is_the_task_of_the_api_field_by_field) {
         R"("traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","user":{"id":1}},)"
         R"("retry":{"count":0,"max":3,"next_attempt_at":null,)"
         R"("policy":{"schedule":["1m","5m","15m"],"jitter":0.2}},)"
-        R"("attempt":0,"progress":null,"run_at":null,"deadline":"2026-11-16T00:00:00.000Z",)"
+        R"("attempt":0,"progress":null,"note":null,"worker":null,"lease_until":null,)"
+        R"("fingerprint":null,"revision":0,"pause_requested":false,"cancel_requested":false,)"
+        R"("run_at":null,"deadline":"2026-11-16T00:00:00.000Z",)"
         R"("version":1,"created_at":"2026-11-15T23:00:00.000Z",)"
         R"("updated_at":"2026-11-15T23:00:00.000Z","started_at":null,"finished_at":null})");
 }
@@ -45,7 +47,9 @@ TEST(TaskJson, has_exactly_the_fields_of_the_api_and_its_version) {
             "labels":{"k":"v"}, "context":{"idempotency_key":"…","traceparent":"…","user":{}},
             "retry":{"count":0,"max":3,"next_attempt_at":null,
                      "policy":{"schedule":["1m","5m","15m"],"jitter":0.2}},
-            "attempt":0, "progress":null, "run_at":null, "deadline":null, "version":1,
+            "attempt":0, "progress":null, "note":null, "worker":null, "lease_until":null,
+            "fingerprint":null, "revision":0, "pause_requested":false, "cancel_requested":false,
+            "run_at":null, "deadline":null, "version":1,
             "created_at":"…","updated_at":"…","started_at":null,"finished_at":null })")
             .value();
     const auto names = [](const Json& object) {
@@ -88,6 +92,20 @@ TEST(TaskJson, a_retrying_task_shows_its_error_and_when_it_is_tried_again) {
               "\"2026-11-15T23:00:10.000Z\"");
     EXPECT_EQ(json.member("started_at").text(), "\"2026-11-15T23:00:00.000Z\"");
     EXPECT_EQ(json.member("attempt").text(), "1");
+}
+
+TEST(TaskJson, a_held_task_shows_by_whom_and_until_when) {
+    Record task = running();
+    task.header.fingerprint = 0xe7f1c0de;
+    task.header.note = "page 3";
+    task.header.cancel_requested = true;
+    const Json json = task_json(task);
+    EXPECT_EQ(json.member("worker").text(), "\"w-1\"");
+    EXPECT_EQ(json.member("lease_until").text(), "\"2026-11-15T23:00:30.000Z\"");
+    EXPECT_EQ(json.member("fingerprint").text(), "\"e7f1c0de\"");
+    EXPECT_EQ(json.member("note").text(), "\"page 3\"");
+    EXPECT_EQ(json.member("cancel_requested").text(), "true");
+    EXPECT_EQ(json.member("pause_requested").text(), "false");
 }
 
 TEST(TaskJson, a_finished_task_shows_its_result) {

@@ -57,20 +57,32 @@ std::optional<BulkAction> bulk_action_from(std::string_view name) {
     return static_cast<BulkAction>(found - kActionNames.begin());
 }
 
+Search Engine::BulkJob::search() const {
+    Search search(request.filter);
+    if (!narrow(search, request.q, asked_at)) search.nothing = true;
+    return search;
+}
+
 Bytes Engine::BulkJob::body() const {
+    json::object refused_by;
+    for (const auto& [reason, count] : report.refused_by) refused_by[reason] = count;
     json::array refused;
     for (const BulkRefusal& r : report.refused)
         refused.push_back({{"id", r.id.text()}, {"reason", r.reason}});
     const json::object o{{"action", to_string(request.action)},
                          {"filter", filter_json(request.filter)},
+                         {"q", request.q},
+                         {"asked_us", asked_at.time_since_epoch().count()},
                          {"limit", request.limit},
                          {"rate", request.rate},
                          {"who", request.by.who},
                          {"why", request.by.why},
                          {"cursor", cursor},
                          {"matched", report.matched},
+                         {"expected", report.expected ? json::value(*report.expected) : nullptr},
                          {"done", report.done},
                          {"refused_count", report.refused_count},
+                         {"refused_by", std::move(refused_by)},
                          {"refused", std::move(refused)}};
     return Bytes(Json::of(o).text());
 }
@@ -82,6 +94,14 @@ Engine::BulkJob Engine::BulkJob::from(const domain::Record& record) {
     const json::object& o = value.as_object();
     job.request.action = bulk_action_from(text(o.at("action"))).value_or(BulkAction::pause);
     job.request.filter = read_filter(o.at("filter").as_object());
+    if (const json::value* q = o.if_contains("q")) {  // jobs of earlier versions have none
+        job.request.q = text(*q);
+        job.asked_at = Time{Duration{o.at("asked_us").to_number<std::int64_t>()}};
+        for (const auto& reason : o.at("refused_by").as_object())
+            job.report.refused_by[reason.key()] = reason.value().to_number<std::uint64_t>();
+    }
+    if (const json::value* expected = o.if_contains("expected"); expected && !expected->is_null())
+        job.report.expected = expected->to_number<std::uint64_t>();
     job.request.limit = o.at("limit").to_number<std::size_t>();
     job.request.rate = o.at("rate").to_number<double>();
     job.request.by = {text(o.at("who")), text(o.at("why"))};

@@ -37,11 +37,13 @@ TEST_F(BulkJobTest, more_than_a_thousand_become_a_job_that_ticks_bring_to_its_en
     ASSERT_TRUE(promised.bulk_id);
     EXPECT_EQ(promised.state, State::running);
     EXPECT_EQ(promised.matched, 0U);
+    EXPECT_EQ(promised.expected, 2500U);
     EXPECT_EQ(cancelled(), 0U) << "nothing is done before the first tick";
     const Uuid job = *promised.bulk_id;
     run(engine.tick(10));
     EXPECT_EQ(cancelled(), 500U) << "a page at a time";
     EXPECT_EQ(report(job).done, 500U);
+    EXPECT_EQ(report(job).expected, 2500U) << "it is kept with the job";
     tick_until_done(engine, job);
     EXPECT_EQ(report(job).state, State::succeeded);
     EXPECT_EQ(report(job).matched, 2500U);

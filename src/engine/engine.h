@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "engine/calls.h"
 #include "engine/ports/witness.h"
 #include "engine/queues.h"
+#include "engine/search.h"
 #include "engine/waiters.h"
 #include "stores/store.h"
 
@@ -49,7 +51,7 @@ class Engine {
     Async<Each<Receipt>> submit(std::vector<domain::Submission> submissions);
     /// With `wait`: answers when the task is finished, or as it is when the time is over.
     Async<Result<domain::Record>> get(TaskId id, Duration wait = Duration{0});
-    Async<Result<Done>> signal(TaskId id, std::string signal_id, Json data);
+    Async<Result<Done>> signal(TaskId id, std::string signal_id, Json data, By by = {});
 
     // ---- workers ----
     /// Cancelled while it waits, it answers with nothing; with what it has when it is past that.
@@ -73,9 +75,22 @@ class Engine {
     Async<Each<Done>> act(BulkAction action, std::vector<TaskId> ids, By by,
                           State only = State::none);
     Async<Result<BulkReport>> bulk(BulkRequest request);
+    /// The same on these; with `dry_run` only what would come of it.
+    Async<Result<BulkReport>> bulk_ids(BulkAction action, std::vector<TaskId> ids, By by,
+                                       bool dry_run = false, State only = State::none);
     Async<Result<BulkReport>> bulk_report(Uuid bulk_id);
+    /// The newest jobs, at most a hundred.
+    Async<Result<std::vector<BulkView>>> bulk_jobs();
     enum class BulkControl : std::uint8_t { pause, resume, stop };
     Async<Result<BulkReport>> control_bulk(Uuid bulk_id, BulkControl control, By by);
+
+    /// What operators did, newest first.
+    Async<Result<AuditPage>> audit(AuditFilter filter, std::string cursor = {},
+                                   std::size_t limit = 100);
+    /// Writes down an act that has no commit of its own; before it is done, so that none is without trace.
+    Async<Result<>> note_act(domain::Act act);
+    /// Removes what is older, and what is beyond kMostAudit. Returns how many went.
+    Async<Result<std::size_t>> trim_audit(Time before);
 
     Async<Result<QueueSettings>> queue(std::string name);
     /// Every queue that has tasks, or that an operator has touched, by name.
@@ -95,8 +110,14 @@ class Engine {
     Async<Result<domain::Explanation>> explain(TaskId id);
     /// What a resume with a new payload replaced, oldest first: whole bodies.
     Async<Result<std::vector<stores::LogEntry>>> revisions(TaskId id);
-    Async<Result<stores::Page>> list(stores::Filter filter, std::string cursor = {},
+    /// Newest first. A page that is not complete has a cursor, and perhaps no rows: go on from there.
+    Async<Result<stores::Page>> list(Search search, std::string cursor = {},
                                      std::size_t limit = 100);
+    /// How many there are of each state, queue, type and tenant.
+    Async<Result<Facets>> facets(Search search);
+    /// What went wrong with those that match, by kind: the group with most unfinished tasks first.
+    Async<Result<Failures>> failures(Search search, std::size_t limit = 50);
+    Async<Result<FailureGroup>> failure(std::uint64_t fingerprint);
     Async<Result<stores::Stats>> stats();
     Async<Result<stores::FeedPage>> feed(std::string cursor, std::size_t limit = 1000);
 
@@ -132,6 +153,7 @@ class Engine {
     struct Ask {
         TaskId id;
         domain::Command command;
+        std::shared_ptr<const domain::Act> act = nullptr;  ///< Goes into the same Change.
     };
     struct Pending;
     struct Trace;
@@ -157,13 +179,48 @@ class Engine {
     Async<Result<std::vector<ClaimedTask>>> claim_or_wait(ClaimCall call);
     Async<Result<stores::ClaimRequest>> claim_request(ClaimCall call);
     Async<Result<std::vector<ClaimedTask>>> with_logs(std::vector<domain::Record> records);
+    Async<Result<stores::Page>> find(Search search, std::string cursor, std::size_t limit,
+                                     std::size_t budget);
+    Async<Result<stores::Page>> find_ids(Search search);
+    Async<Result<stores::Page>> find_in_bodies(Search search, std::string cursor, std::size_t limit,
+                                               std::size_t budget);
+    Async<Result<std::vector<stores::ListRow>>> sifted(Search search, stores::Page page);
+    struct Scanned {
+        std::size_t scanned = 0;
+        bool complete = true;
+    };
+    using Visit = std::function<void(const domain::Header&)>;
+    /// Shows `visit` what matches, as far as the budget of a list goes.
+    Async<Result<Scanned>> scan(Search search, Visit visit);
+    /// A task that failed, some time between two moments that its header tells.
+    struct Suspect {
+        domain::Key key;
+        Time from, until;
+    };
+    static Suspect suspect(const domain::Header& header);
+    /// What may still be looked at for the first failures of groups, and at how much was.
+    struct FailureLook {
+        std::size_t headers = stores::kListBudget;
+        std::size_t histories = 1'000;
+        std::size_t scanned = 0;
+    };
+    Async<Result<FailureGroup>> with_sample(FailureGroup group, Search search, FailureLook* look);
+    Async<Result<FailureGroup>> with_times(FailureGroup group, std::vector<Suspect> tasks,
+                                           bool is_all, FailureLook* look);
+    Async<Result<FailureGroup>> with_history(FailureGroup group, domain::Key key);
+    Async<Result<FailureGroup>> with_error(FailureGroup group, domain::Key sample);
     struct BulkJob;
     Async<Result<BulkJob>> bulk_page(BulkJob job, std::size_t most);
     Async<void> run_bulk(domain::Record record);
-    Async<Result<>> save_bulk(BulkJob job, domain::Event event, By by);
+    Async<Result<>> save_bulk(BulkJob job, domain::Event event, By by,
+                              std::optional<domain::Act> act = std::nullopt);
+    domain::Put audited(const domain::Act& act, Partition partition, Time at);
+    static std::shared_ptr<const domain::Act> act_on(const TaskId& id, std::string_view verb, By by,
+                                                     Json detail = {});
     Async<Result<BulkJob>> load_bulk(Uuid bulk_id);
-    Async<Result<QueueSettings>> edit_queue(std::string name, Queues::Edit edit,
-                                            domain::Event event, By by);
+    Async<Result<QueueSettings>> edit_queue(std::string name, std::string_view verb,
+                                            Queues::Edit edit, domain::Event event, By by,
+                                            Json detail = {});
 
     void announce(const domain::Header& header);
     void announce_work(const std::string& queue, std::uint32_t tasks);

@@ -8,6 +8,21 @@ namespace {
 constexpr int kEditRounds = 3;
 constexpr std::size_t kMostCopies = 10'000;
 
+std::optional<QueueSettings::Hold> read_hold(const boost::json::object& o, const char* name) {
+    const auto* found = o.if_contains(name);
+    const auto* hold = found == nullptr ? nullptr : found->if_object();
+    if (hold == nullptr) return std::nullopt;
+    return QueueSettings::Hold{std::string(hold->at("by").as_string()),
+                               std::string(hold->at("reason").as_string()),
+                               Time{Duration{hold->at("at_us").to_number<std::int64_t>()}}};
+}
+
+boost::json::value hold_json(const std::optional<QueueSettings::Hold>& hold) {
+    if (!hold) return nullptr;
+    return boost::json::object{
+        {"by", hold->by}, {"reason", hold->reason}, {"at_us", hold->at.time_since_epoch().count()}};
+}
+
 QueueSettings read_settings(const Bytes& body) {
     QueueSettings settings;
     const auto value = Json::stored(body.view()).value();
@@ -26,6 +41,8 @@ QueueSettings read_settings(const Bytes& body) {
     settings.lanes_by_type = flag("lanes_by_type");
     settings.concurrency = static_cast<std::uint32_t>(number("concurrency"));
     settings.rate = number("rate");
+    settings.paused_by = read_hold(*object, "paused_by");
+    settings.closed_by = read_hold(*object, "closed_by");
     return settings;
 }
 
@@ -35,7 +52,9 @@ Bytes write_settings(std::string_view name, const QueueSettings& s) {
                                      {"closed", s.closed},
                                      {"lanes_by_type", s.lanes_by_type},
                                      {"concurrency", s.concurrency},
-                                     {"rate", s.rate}};
+                                     {"rate", s.rate},
+                                     {"paused_by", hold_json(s.paused_by)},
+                                     {"closed_by", hold_json(s.closed_by)}};
     return Bytes(Json::of(object).text());
 }
 
@@ -76,7 +95,7 @@ Async<Result<QueueSettings>> Queues::get(std::string name) {
 }
 
 Async<Result<QueueSettings>> Queues::edit(std::string name, Edit change, domain::Event event, By by,
-                                          Time now, std::uint64_t nonce) {
+                                          Time now, std::uint64_t nonce, domain::Put audit) {
     const domain::Key key = queue_key(name);
     for (int round = 0; round < kEditRounds; ++round) {
         CO_TRY(const auto found, co_await store_.load({key}));
@@ -101,6 +120,7 @@ Async<Result<QueueSettings>> Queues::edit(std::string name, Edit change, domain:
         step.partition = key.id.partition();
         step.nonce = nonce;
         step.puts.push_back(std::move(put));
+        step.puts.push_back(audit);
 
         std::vector<domain::Change> steps;
         steps.push_back(std::move(step));

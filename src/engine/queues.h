@@ -26,7 +26,7 @@ class Queues {
     /// `change` is applied to the stored settings; who and why are kept in the queue's history.
     using Edit = std::function<void(QueueSettings&)>;
     Async<Result<QueueSettings>> edit(std::string name, Edit change, domain::Event event, By by,
-                                      Time now, std::uint64_t nonce);
+                                      Time now, std::uint64_t nonce, domain::Put audit);
 
     /// How many tasks the queue's rate allows to hand out now; they are then used up by `spend`.
     std::uint32_t allowance(const std::string& name, double rate);

@@ -95,15 +95,6 @@ Async<Result<std::vector<stores::LogEntry>>> Engine::revisions(TaskId id) {
     co_return co_await store_.log(std::string(domain::kRevisionLog), id, 0, domain::kMostLogged);
 }
 
-Async<Result<stores::Page>> Engine::list(stores::Filter filter, std::string cursor,
-                                         std::size_t limit) {
-    if (limit < 1 || limit > kLargestBatch)
-        co_return invalid("limit", "must be between 1 and 1000");
-    CO_TRY_VOID(check_filter(filter));
-    co_return co_await store_.list(std::move(filter), std::move(cursor), limit,
-                                   stores::kListBudget);
-}
-
 Async<Result<stores::Stats>> Engine::stats() {
     return store_.stats();
 }

@@ -92,7 +92,27 @@ Async<Result<bool>> Retention::run_once() {
     } while (!place.empty());
     CO_TRY(const std::size_t gone, co_await engine().store().trim(std::move(request)));
     removed_ += gone;
-    co_return gone == kTrimAtOnce;
+    CO_TRY(const std::uint64_t excess, co_await too_many());
+    if (excess == 0) co_return gone == kTrimAtOnce;
+    // The oldest go first, so that as many as are too many are the right ones.
+    CO_TRY(const std::size_t more,
+           co_await engine().store().trim(
+               {now, {}, {}, std::min(kTrimAtOnce, static_cast<std::size_t>(excess))}));
+    removed_ += more;
+    co_return gone == kTrimAtOnce || more == kTrimAtOnce;
+}
+
+/// How many finished tasks there are beyond what may be kept.
+Async<Result<std::uint64_t>> Retention::too_many() {
+    if (options_.finished_most == 0) co_return 0;
+    CO_TRY(const stores::Stats stats, co_await engine().stats());
+    std::uint64_t finished = 0;
+    for (const stores::QueueCounts& counts : stats.queues) {
+        for (std::size_t state = 0; state < counts.by_state.size(); ++state) {
+            if (domain::is_final(static_cast<State>(state))) finished += counts.by_state.at(state);
+        }
+    }
+    co_return finished - std::min(finished, options_.finished_most);
 }
 
 Async<Result<bool>> Doctor::run_once() {

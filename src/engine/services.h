@@ -69,6 +69,7 @@ class Chore final : public Service {
 struct RetentionOptions {
     Duration finished = std::chrono::days{7};
     Duration feed = std::chrono::days{1};
+    std::uint64_t finished_most = 0;  ///< Of all queues together, however young; 0: no limit.
 };
 
 /// Throws away what is old enough. Suspended tasks never are.
@@ -81,6 +82,8 @@ class Retention final : public Service {
     std::uint64_t removed() const { return removed_; }
 
   private:
+    Async<Result<std::uint64_t>> too_many();
+
     RetentionOptions options_;
     std::uint64_t removed_ = 0;
 };

@@ -176,6 +176,27 @@ TEST_F(Services, retention_goes_in_small_steps_and_says_when_there_is_more) {
     EXPECT_EQ(tasks(), 0U);
 }
 
+TEST_F(Services, of_too_many_finished_tasks_the_oldest_go_before_their_time) {
+    const domain::Header oldest = running(work());
+    run(engine.complete({completion(oldest)}));
+    advance(1s);
+    const domain::Header older = running(work());
+    run(engine.complete({completion(older)}));
+    advance(1s);
+    const domain::Header young = running(work());
+    run(engine.complete({completion(young)}));
+    submit(5);  // unfinished ones do not count
+    Retention retention(engine, {.finished = 1h, .feed = 1h, .finished_most = 2});
+    advance(1s);
+    round(retention);
+    round(retention);
+    EXPECT_EQ(retention.removed(), 1U);
+    EXPECT_EQ(told(run(engine.get(oldest.id))), "not_found");
+    EXPECT_EQ(state(older.id), State::succeeded);
+    EXPECT_EQ(state(young.id), State::succeeded);
+    EXPECT_EQ(tasks(), 7U);
+}
+
 TEST_F(Services, a_task_stays_as_long_as_its_idempotency_key) {
     domain::Submission s = work();
     s.idempotency_key = "k";

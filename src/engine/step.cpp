@@ -185,6 +185,7 @@ std::vector<domain::Change> Engine::decide_all(std::vector<Pending>& pending,
                 witness_->refused(answers[p.place].error().code);
             return true;
         }
+        if (p.ask->act) decision->puts.push_back(audited(*p.ask->act, p.ask->id.partition(), at));
         p.nonce = rng_() | 1;
         decision->nonce = p.nonce;
         decision->puts.front().header.nonce =

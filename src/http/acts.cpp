@@ -1,4 +1,5 @@
 // What operators do to tasks: one, or everything that matches.
+#include <boost/json/object.hpp>
 #include <cmath>
 #include <functional>
 
@@ -32,16 +33,19 @@ Answer act_on_one(Call call, Act act) {
 
 Response report_json(const engine::BulkReport& report) {
     JsonObject object;
-    if (report.bulk_id) {
-        object.add("bulk_id", report.bulk_id->text()).add("state", to_string(report.state));
-    }
+    if (report.bulk_id) object.add("bulk_id", report.bulk_id->text());
+    object.add("state", to_string(report.state));
+    boost::json::object reasons;
+    for (const auto& [reason, count] : report.refused_by) reasons[reason] = count;
     std::string refused;
     add_list(refused, report.refused, [](const engine::BulkRefusal& r) {
         return JsonObject{}.add("id", r.id.text()).add("reason", r.reason).done().text();
     });
+    if (report.bulk_id) object.add("expected", expected_json(report));
     object.add("matched", static_cast<std::int64_t>(report.matched))
         .add("done", static_cast<std::int64_t>(report.done))
         .add("refused_count", static_cast<std::int64_t>(report.refused_count))
+        .add("refused_by", Json::of(reasons))
         .add("refused", Json::stored(refused));
     const bool goes_on = report.bulk_id && report.state == domain::State::running;
     return json_response(object.done(), goes_on ? 202 : 200);
@@ -83,24 +87,16 @@ Answer act_on_suspended(Call call, BulkAction action) {
         engine::BulkRequest request;
         request.action = action;
         request.dry_run = dry_run;
+        CO_TRY(request.q, filter_fields.text("q"));
         CO_TRY(request.filter, filter_of(std::move(filter_fields)));
         request.filter.states = {domain::State::suspended};
         request.by = call.by(std::move(reason));
         CO_TRY(const auto report, co_await call.engine().bulk(std::move(request)));
         co_return report_json(report);
     }
-    engine::BulkReport report;
-    const auto answers =
-        co_await call.engine().act(action, ids, call.by(reason), domain::State::suspended);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        ++report.matched;
-        if (answers[i]) {
-            ++report.done;
-        } else {
-            ++report.refused_count;
-            report.refused.push_back({ids[i], answers[i].error().detail});
-        }
-    }
+    CO_TRY(const auto report,
+           co_await call.engine().bulk_ids(action, ids, call.by(std::move(reason)), dry_run,
+                                           domain::State::suspended));
     co_return report_json(report);
 }
 
@@ -136,9 +132,12 @@ Answer start_bulk(Call call) {
     const auto known = engine::bulk_action_from(action);
     if (!known) co_return invalid("action", "must be one of resume, discard, cancel, pause");
     request.action = *known;
-    if (!fields.has("filter"))
-        co_return invalid("filter", "is missing: say what is meant; {} means every task");
+    CO_TRY(const auto ids, ids_of(fields));
+    if (fields.has("filter") == !ids.empty())
+        co_return invalid("filter",
+                          "give either a filter or ids: say what is meant; {} means every task");
     CO_TRY(Fields filter, fields.object("filter"));
+    CO_TRY(request.q, filter.text("q"));
     CO_TRY(request.filter, filter_of(std::move(filter)));
     CO_TRY(request.dry_run, fields.flag("dry_run"));
     CO_TRY(const auto limit, fields.number("limit"));
@@ -150,6 +149,13 @@ Answer start_bulk(Call call) {
     CO_TRY(std::string reason, fields.text("reason"));
     CO_TRY_VOID(fields.nothing_left());
     request.by = call.by(std::move(reason));
+    if (!ids.empty() && (limit || rate))
+        co_return invalid(limit ? "limit" : "rate", "cannot be given with ids");
+    if (!ids.empty()) {
+        CO_TRY(const auto report,
+               co_await call.engine().bulk_ids(request.action, ids, request.by, request.dry_run));
+        co_return report_json(report);
+    }
     CO_TRY(const auto report, co_await call.engine().bulk(std::move(request)));
     co_return report_json(report);
 }
@@ -176,9 +182,9 @@ Answer stop_bulk(Call call) {
 }
 
 Answer list_suspended(Call call) {
-    CO_TRY(stores::Filter filter, filter_of(call));
-    filter.states = {domain::State::suspended};
-    CO_TRY(const stores::Page page, co_await page_of(call, std::move(filter)));
+    CO_TRY(engine::Search search, search_of(call, domain::State::suspended));
+    const bool indexed = is_indexed(search);
+    CO_TRY(const stores::Page page, co_await page_of(call, std::move(search)));
     CO_TRY(const auto tasks, co_await whole_tasks(call, page));
     std::vector<std::string> rendered;
     for (const domain::Record& task : tasks) {
@@ -186,14 +192,15 @@ Answer list_suspended(Call call) {
         std::string errors;
         std::vector<std::string> failed;
         for (const domain::Transition& step : history) {
-            if (!step.error.empty()) failed.push_back(domain::transition_json(step).text());
+            if (!step.error.empty())
+                failed.push_back(call.shown(domain::transition_json(step)).text());
         }
         add_list(errors, failed, std::identity{});
-        std::string text = domain::task_json(task).text();
+        std::string text = call.shown(task).text();
         text.pop_back();
         rendered.push_back(text + R"(,"errors":)" + errors + '}');
     }
-    co_return task_page(page, rendered);
+    co_return task_page(page, rendered, indexed);
 }
 
 Answer resume_suspended(Call call) {

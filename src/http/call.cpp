@@ -1,5 +1,9 @@
 #include "http/call.h"
 
+#include <charconv>
+
+#include "domain/task_json.h"
+
 namespace holdfast::http {
 
 const std::string* Call::parameter(std::string_view name) const {
@@ -18,6 +22,19 @@ Result<Duration> Call::wait() const {
     return *wait;
 }
 
+Result<std::size_t> Call::whole_number(std::string_view name, std::size_t least, std::size_t most,
+                                       std::size_t usual) const {
+    const std::string* text = parameter(name);
+    if (text == nullptr) return usual;
+    std::size_t number = 0;
+    const char* last = text->data() + text->size();
+    const auto [end, error] = std::from_chars(text->data(), last, number);
+    if (error != std::errc{} || end != last || number < least || number > most)
+        return invalid(name,
+                       "must be between " + std::to_string(least) + " and " + std::to_string(most));
+    return number;
+}
+
 Result<Uuid> Call::id() const {
     auto id = Uuid::parse(params[0]);
     if (!id) return invalid("id", id.error().detail);
@@ -25,8 +42,26 @@ Result<Uuid> Call::id() const {
 }
 
 domain::By Call::by(std::string why) const {
-    const std::string_view said = request->header("x-holdfast-actor");
-    return {said.empty() ? "api" : std::string(said.substr(0, 128)), std::move(why)};
+    domain::By by{"api", std::move(why), address};
+    // What is not well encoded was refused before any handler saw it.
+    const auto user = percent_decoded(request->header("holdfast-user"));
+    if (user && !user->empty()) by.who = *user;
+    return by;
+}
+
+bool Call::is_redacted() const {
+    const std::string* wish = parameter("redact");
+    return services->redact_always || (wish != nullptr && *wish == "1");
+}
+
+Json Call::shown(const domain::Record& task) const {
+    const Json whole = domain::task_json(task);
+    return is_redacted() ? services->redaction.apply_to_task(whole) : whole;
+}
+
+Json Call::shown(const Json& json) const {
+    bool hid = false;
+    return is_redacted() ? services->redaction.apply(json, hid) : json;
 }
 
 }  // namespace holdfast::http

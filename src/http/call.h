@@ -10,6 +10,7 @@
 #include "base/async.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "domain/redact.h"
 #include "engine/engine.h"
 #include "http/message.h"
 
@@ -18,7 +19,8 @@ class Workers;
 }
 namespace holdfast::observe {
 class Metrics;
-}
+class SeriesKeeper;
+}  // namespace holdfast::observe
 
 namespace holdfast::http {
 
@@ -37,9 +39,15 @@ struct Services {
     nodes::Workers& workers;
     observe::Metrics& metrics;
     Events& events;
+    observe::SeriesKeeper& series;
     std::string instance;
     std::vector<Role> roles;
+    bool read_only = false;  ///< What operators do is refused here.
+    Time started_at;
+    domain::Redaction redaction;                   ///< What is hidden from who asks for it …
+    bool redact_always = false;                    ///< … and from everybody who looks.
     std::string store;                             ///< Which one, without secrets.
+    Json config;                                   ///< {"options":[…]}, without secrets.
     std::function<std::string_view()> durability;  ///< What "accepted" means here, just now.
     /// What the house has to say about its health beyond the store's answer: JSON of an object.
     std::function<Json()> health;
@@ -68,8 +76,16 @@ struct Call {
     const std::string* parameter(std::string_view name) const;
     /// A duration among the query parameters, 0 to 60 s: `wait`.
     Result<Duration> wait() const;
+    /// A whole number among the query parameters, within these bounds.
+    Result<std::size_t> whole_number(std::string_view name, std::size_t least, std::size_t most,
+                                     std::size_t usual) const;
     /// The path's id.
     Result<Uuid> id() const;
+    /// The task as this caller may see it: with redact=1, or always, without secrets.
+    Json shown(const domain::Record& task) const;
+    /// The same for anything else that people brought.
+    Json shown(const Json& json) const;
+    bool is_redacted() const;
     /// Who acts, for the audit. Nobody is authenticated yet: it is what the caller says, and where it calls from.
     domain::By by(std::string why) const;
 };

@@ -24,6 +24,8 @@ Result<Wish> wish_of(const Call& call) {
     }
     if (const std::string* text = call.parameter("filter"))
         TRY_VOID(read_event_filter(*text, wish.filter));
+    if (const std::string* tasks = call.parameter("tasks"))
+        TRY_VOID(read_event_tasks(*tasks, wish.filter));
     if (const std::string* kinds = call.parameter("kinds")) {
         for (std::string_view rest = *kinds; !rest.empty();) {
             const std::size_t end = std::min(rest.find(','), rest.size());
@@ -53,7 +55,7 @@ void add_page(std::string& out, const EventPage& page, const EventFilter& filter
     const std::size_t before = out.size();
     for (std::size_t i = 0; i < page.events.size(); ++i) {
         if (!filter.wants(page.events[i])) continue;
-        out += page.texts[i];
+        out += page.text(i);
         out += '\n';
     }
     if (out.size() > before) {
@@ -84,8 +86,8 @@ Async<void> Connection::serve_events(Call call) {
         const auto page = co_await subscriber.next(spoken_at + kHeartbeat);
         if (subscriber.missed()) out_ += "event: reset\ndata: {}\n\n";
         if (page) add_page(out_, *page, wish->filter);
-        if (const std::string counts = subscriber.counters(); !counts.empty())
-            out_ += "event: counters\ndata: " + counts + "\n\n";
+        if (const auto counts = subscriber.counters())
+            out_.append("event: counters\ndata: ").append(*counts).append("\n\n");
         const Time now = server_.clock_.now();
         // Also for whom nothing was of interest: the watermark goes on.
         if (out_.empty() && now >= spoken_at + kHeartbeat)

@@ -47,6 +47,7 @@ std::optional<Rejection> check_sender(const Request& request) {
 }
 
 std::optional<Rejection> check_query(const Route& route, const Query& query) {
+    if (route.manner == Manner::page) return std::nullopt;
     for (const auto& [name, value] : query) {
         if (std::ranges::find(route.query, name, &Parameter::name) == route.query.end())
             return Rejection{422, invalid(name, "is not a parameter of this call").error()};
@@ -93,6 +94,38 @@ std::optional<Rejection> check_role(const Route& route, const std::vector<Role>&
     return Rejection{421, {Code::invalid_argument, std::move(detail), {}}};
 }
 
+std::optional<Rejection> check_read_only(const Route& route, bool read_only) {
+    if (!read_only || !is_operators_act(route)) return std::nullopt;
+    return Rejection{403,
+                     {Code::forbidden,
+                      "this server is read-only (server.read_only): it takes tasks and serves "
+                      "workers, and refuses what operators do",
+                      {}}};
+}
+
+/// Percent-encoded UTF-8, at most 100 characters, none that a terminal would obey.
+std::optional<Rejection> check_user(std::string_view header) {
+    if (header.empty()) return std::nullopt;
+    constexpr std::size_t kLongest = 100;
+    const auto user = percent_decoded(header);
+    const auto starts_one = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; };
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+    if (user && Json::quoted(*user).value().as_string() == *user &&
+        std::ranges::count_if(*user, starts_one) <= static_cast<std::ptrdiff_t>(kLongest) &&
+        std::ranges::none_of(*user, is_control))
+        return std::nullopt;
+    return Rejection{
+        422, invalid("Holdfast-User", "must be percent-encoded UTF-8 of at most 100 characters")
+                 .error()};
+}
+
+/// Of parameters that are a switch.
+std::optional<Rejection> check_switches(const Call& call) {
+    const std::string* redact = call.parameter("redact");
+    if (redact == nullptr || *redact == "0" || *redact == "1") return std::nullopt;
+    return Rejection{422, invalid("redact", "must be 0 or 1").error()};
+}
+
 std::string usable_request_id(std::string_view given) {
     return domain::check_token("X-Request-Id", given) ? std::string(given) : std::string{};
 }
@@ -133,12 +166,15 @@ std::expected<Server::Opened, Response> Server::open(const Request& request,
             {404, {Code::not_found, "there is no such path; /openapi.json lists all", {}}});
     opened.route = found->route;
     if (const auto no = check_role(*opened.route, services_.roles)) return rejected(*no);
+    if (const auto no = check_read_only(*opened.route, services_.read_only)) return rejected(*no);
     call.params = std::move(found->params);
     auto query = parse_query(request.query);
     if (!query)
         return rejected({400, {Code::invalid_argument, "the query is not well encoded", {}}});
     if (const auto no = check_query(*opened.route, *query)) return rejected(*no);
     call.query = *std::move(query);
+    if (const auto no = check_switches(call)) return rejected(*no);
+    if (const auto no = check_user(request.header("holdfast-user"))) return rejected(*no);
     if (opened.route->body.empty() && !request.body.empty())
         return rejected({422, invalid("body", "this call takes none").error()});
     if (const auto no = check_takeover(request, opened.route->manner)) return rejected(*no);

@@ -36,8 +36,11 @@ std::string sse(const domain::FeedEvent& e) {
 
 std::shared_ptr<const EventPage> render(stores::FeedPage feed) {
     auto page = std::make_shared<EventPage>();
-    page->texts.reserve(feed.events.size());
-    for (const domain::FeedEvent& event : feed.events) page->texts.push_back(sse(event));
+    // How the place is watched is of no interest to who watches tasks.
+    std::erase_if(feed.events, [](const domain::FeedEvent& event) {
+        return event.subject.kind == domain::Kind::series ||
+               event.subject.kind == domain::Kind::audit;
+    });
     page->events = std::move(feed.events);
     page->next = std::move(feed.next);
     page->reset = feed.reset;
@@ -46,10 +49,19 @@ std::shared_ptr<const EventPage> render(stores::FeedPage feed) {
 
 }  // namespace
 
+const std::string& EventPage::text(std::size_t i) const {
+    if (texts_.empty()) texts_.resize(events.size());
+    if (texts_[i].empty()) texts_[i] = sse(events[i]);
+    return texts_[i];
+}
+
 bool EventFilter::wants(const domain::FeedEvent& e) const {
     const auto is_or_any = [](const std::string& wanted, const std::string& given) {
         return wanted.empty() || wanted == given;
     };
+    if (tasks &&
+        (e.subject.kind != domain::Kind::task || !std::ranges::binary_search(*tasks, e.subject.id)))
+        return false;
     return (!task || *task == e.subject.id) && is_or_any(queue, e.queue) &&
            is_or_any(type, e.type) && is_or_any(tenant, e.tenant) &&
            (kinds.empty() || std::ranges::find(kinds, e.name) != kinds.end()) &&
@@ -82,6 +94,20 @@ Result<> read_event_filter(std::string_view text, EventFilter& filter) {
     return {};
 }
 
+Result<> read_event_tasks(std::string_view text, EventFilter& filter) {
+    auto& tasks = filter.tasks.emplace();
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        const auto id = Uuid::parse(text.substr(0, end));
+        if (!id) return invalid("tasks", id.error().detail);
+        if (tasks.size() == kMostEventTasks) return invalid("tasks", "has more than 200 ids");
+        tasks.push_back(*id);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    std::ranges::sort(tasks);
+    return {};
+}
+
 Events::Events(engine::Engine& engine, Clock& clock, asio::any_io_executor executor)
     : engine_(engine), clock_(clock), executor_(executor), group_(std::move(executor)) {}
 
@@ -99,7 +125,7 @@ Events::Subscriber::~Subscriber() {
 }
 
 Async<std::shared_ptr<const EventPage>> Events::Subscriber::next(Time until) {
-    while (!page_ && counts_.empty() && !ended_) {
+    while (!page_ && !counts_ && !ended_) {
         if (!co_await alarm_.wait_until(until)) break;
     }
     co_return std::exchange(page_, nullptr);
@@ -154,7 +180,7 @@ Async<void> Events::count() {
     if (std::ranges::none_of(subscribers_, wanted)) co_return;
     const auto stats = co_await engine_.stats();
     if (!stats) co_return;
-    const std::string text = stats_json(*stats);
+    const auto text = std::make_shared<const std::string>(stats_json(*stats));
     for (Subscriber* s : subscribers_) {
         if (!wanted(s)) continue;
         s->counts_ = text;

@@ -19,14 +19,20 @@ namespace holdfast::http {
 
 struct EventPage {
     std::vector<domain::FeedEvent> events;
-    std::vector<std::string> texts;  ///< Each event as SSE, without its id and the empty line.
-    std::string next;                ///< The watermark behind them.
-    bool reset = false;              ///< Events were missed.
+    std::string next;    ///< The watermark behind them.
+    bool reset = false;  ///< Events were missed.
+
+    /// An event as SSE, without its id and the empty line: made for the first one who wants it, kept for the others.
+    const std::string& text(std::size_t i) const;
+
+  private:
+    mutable std::vector<std::string> texts_;
 };
 
 /// What a subscriber wants to hear of; empty: everything.
 struct EventFilter {
     std::optional<Uuid> task;
+    std::optional<std::vector<Uuid>> tasks;  ///< Of these alone, sorted; none of them: of no task.
     std::string queue, type, tenant;
     std::vector<std::string> kinds;
     std::vector<domain::State> states;  ///< That the event leads to.
@@ -35,6 +41,9 @@ struct EventFilter {
 };
 /// "queue:a type:b tenant:c state:d"
 Result<> read_event_filter(std::string_view text, EventFilter& filter);
+/// "id,id,id"; an empty text is a wish for no task at all.
+Result<> read_event_tasks(std::string_view text, EventFilter& filter);
+inline constexpr std::size_t kMostEventTasks = 200;
 
 class Events {
   public:
@@ -69,8 +78,8 @@ class Events::Subscriber {
     Async<std::shared_ptr<const EventPage>> next(Time until);
     /// Nothing is waited for any more.
     void end();
-    /// The newest counts, once; empty: none since the last call.
-    std::string counters() { return std::exchange(counts_, {}); }
+    /// The newest counts, once; null: none since the last call.
+    std::shared_ptr<const std::string> counters() { return std::exchange(counts_, nullptr); }
     const std::string& cursor() const { return cursor_; }
     bool missed() { return std::exchange(missed_, false); }
 
@@ -83,7 +92,7 @@ class Events::Subscriber {
     bool missed_ = false;
     bool ended_ = false;
     std::shared_ptr<const EventPage> page_;
-    std::string counts_;
+    std::shared_ptr<const std::string> counts_;
     Alarm alarm_;
 };
 

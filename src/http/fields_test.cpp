@@ -86,6 +86,7 @@ TEST(Problem, says_what_is_wrong_and_whether_to_try_again) {
               R"({"type":"urn:holdfast:error:overloaded","title":"Overloaded","status":503,)"
               R"("code":"overloaded","detail":"too much","retryable":true,"request_id":"req_1"})");
     EXPECT_EQ(problem({Code::stale_lease, "", {}}, "r").status, 409);
+    EXPECT_EQ(problem({Code::forbidden, "", {}}, "r").status, 403);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 namespace holdfast::http {
 namespace {
 
+constexpr std::size_t kMostIds = 200;  ///< In one address.
+
 Result<> read_states(std::string_view list, std::vector<domain::State>& states) {
     while (!list.empty()) {
         const std::size_t end = std::min(list.find(','), list.size());
@@ -30,6 +32,26 @@ Result<std::uint64_t> read_fingerprint(std::string_view text) {
     if (error != std::errc{} || end != text.data() + text.size())
         return invalid("fingerprint", "must be hexadecimal");
     return value;
+}
+
+/// Those that are meant by the line as well, if it names any.
+Result<> read_ids(std::string_view list, engine::Search& search) {
+    std::vector<Uuid> ids;
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(','), list.size());
+        auto id = Uuid::parse(list.substr(0, end));
+        if (!id) return invalid("ids", id.error().detail);
+        if (ids.size() == kMostIds) return invalid("ids", "has more than 200 entries");
+        ids.push_back(*id);
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    if (!search.ids.empty())
+        std::erase_if(ids, [&](const Uuid& id) {
+            return std::ranges::find(search.ids, id) == search.ids.end();
+        });
+    search.nothing = search.nothing || ids.empty();
+    search.ids = std::move(ids);
+    return {};
 }
 
 Result<Time> read_time(std::string_view name, const std::string& text) {
@@ -78,6 +100,25 @@ Result<stores::Filter> filter_of(Fields fields) {
     TRY(filter.fingerprint, read_fingerprint(fingerprint));
     TRY_VOID(fields.nothing_left());
     return filter;
+}
+
+Result<engine::Search> search_of(const Call& call, domain::State only) {
+    TRY(engine::Search search, filter_of(call));
+    if (only != domain::State::none) search.filter.states = {only};
+    for (const auto& [name, value] : call.query) {
+        if (name == "q") {
+            TRY_VOID(narrow(search, value, call.engine().now()));
+        } else if (name == "ids") {
+            TRY_VOID(read_ids(value, search));
+        }
+    }
+    return search;
+}
+
+Result<std::uint64_t> fingerprint_of(std::string_view text) {
+    TRY(const std::uint64_t fingerprint, read_fingerprint(text));
+    if (fingerprint == 0) return invalid("fingerprint", "must be hexadecimal, and not 0");
+    return fingerprint;
 }
 
 std::string fingerprint_text(std::uint64_t fingerprint) {

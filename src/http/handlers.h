@@ -28,6 +28,12 @@ Answer list_suspended(Call call);
 Answer resume_suspended(Call call);
 Answer discard_suspended(Call call);
 
+// search.cpp
+Answer get_facets(Call call);
+Answer list_failures(Call call);
+Answer get_failure(Call call);
+Answer list_bulk(Call call);
+
 // workers.cpp
 Answer claim(Call call);
 Answer complete(Call call);
@@ -48,6 +54,11 @@ Answer get_stats(Call call);
 Answer list_workers(Call call);
 Answer drain_worker(Call call);
 
+// watching.cpp
+Answer get_series(Call call);
+Answer list_audit(Call call);
+Answer reveal_task(Call call);
+
 // system.cpp
 Answer get_health(Call call);
 Answer get_readiness(Call call);
@@ -55,6 +66,10 @@ Answer get_metrics(Call call);
 Answer get_openapi(Call call);
 Answer get_doctor(Call call);
 Answer list_instances(Call call);
-Answer get_front_page(Call call);
+Answer get_config(Call call);
+
+// ---- the dashboard ----
+Answer get_page(Call call);
+Answer get_asset(Call call);
 
 }  // namespace holdfast::http

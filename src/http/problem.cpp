@@ -21,6 +21,8 @@ std::string_view title_of(Code code) {
             return "Overloaded";
         case Code::unavailable:
             return "Unavailable";
+        case Code::forbidden:
+            return "Not allowed here";
     }
     std::unreachable();
 }
@@ -40,6 +42,8 @@ int status_of(Code code) {
         case Code::overloaded:
         case Code::unavailable:
             return 503;
+        case Code::forbidden:
+            return 403;
     }
     std::unreachable();
 }
@@ -56,9 +60,9 @@ Json problem_json(const Error& error, int status, std::string_view request_id) {
         .add("status", std::int64_t{status})
         .add("code", to_string(error.code))
         .add("detail", error.detail)
-        .add_some("field", error.field)
-        .add("retryable", Json::of(retryable))
-        .add("request_id", request_id);
+        .add_some("field", error.field);
+    if (error.position >= 0) problem.add("position", std::int64_t{error.position});
+    problem.add("retryable", Json::of(retryable)).add("request_id", request_id);
     return problem.done();
 }
 

@@ -97,7 +97,7 @@ Answer submit(Call call) {
     if (wait > Duration{0}) {
         auto task = co_await patiently(call, receipt.id, wait);
         if (task && domain::is_final(task->header.state))
-            co_return json_response(domain::task_json(*task));
+            co_return json_response(call.shown(*task));
     }
     Response response{.status = 202};
     add_receipt(response.body, receipt, call);
@@ -108,14 +108,15 @@ Answer get_task(Call call) {
     CO_TRY(const Uuid id, call.id());
     CO_TRY(const Duration wait, call.wait());
     CO_TRY(const domain::Record task, co_await patiently(call, id, wait));
-    co_return json_response(domain::task_json(task));
+    co_return json_response(call.shown(task));
 }
 
 Answer get_history(Call call) {
     CO_TRY(const Uuid id, call.id());
     CO_TRY(const auto rows, co_await call.engine().history(id));
     std::string out = R"({"id":")" + id.text() + R"(","history":)";
-    add_list(out, rows, [](const auto& row) { return domain::transition_json(row).text(); });
+    add_list(out, rows,
+             [&](const auto& row) { return call.shown(domain::transition_json(row)).text(); });
     co_return Response{.body = out + '}'};
 }
 
@@ -129,10 +130,10 @@ Answer get_revisions(Call call) {
     CO_TRY(const Uuid id, call.id());
     CO_TRY(const auto revisions, co_await call.engine().revisions(id));
     std::string out = R"({"id":")" + id.text() + R"(","revisions":)";
-    add_list(out, revisions, [](const stores::LogEntry& entry) {
+    add_list(out, revisions, [&](const stores::LogEntry& entry) {
         return JsonObject{}
             .add("revision", entry.key)
-            .add("payload", domain::payload_of(entry.bytes))
+            .add("payload", call.shown(domain::payload_of(entry.bytes)))
             .done()
             .text();
     });
@@ -140,17 +141,19 @@ Answer get_revisions(Call call) {
 }
 
 Answer list_tasks(Call call) {
-    CO_TRY(stores::Filter filter, filter_of(call));
-    CO_TRY(const stores::Page page, co_await page_of(call, std::move(filter)));
+    CO_TRY(engine::Search search, search_of(call));
+    const bool indexed = is_indexed(search);
     const std::string* fields = call.parameter("fields");
     if (fields != nullptr && *fields != "all" && *fields != "header")
         co_return invalid("fields", "must be all or header");
-    if (fields != nullptr && *fields == "header") co_return task_page(page, headers_json(page));
+    CO_TRY(const stores::Page page, co_await page_of(call, std::move(search)));
+    if (fields != nullptr && *fields == "header")
+        co_return task_page(page, headers_json(page), indexed);
     CO_TRY(auto tasks, co_await whole_tasks(call, page));
     std::vector<std::string> rendered;
     rendered.reserve(tasks.size());
-    for (const domain::Record& task : tasks) rendered.push_back(domain::task_json(task).text());
-    co_return task_page(page, rendered);
+    for (const domain::Record& task : tasks) rendered.push_back(call.shown(task).text());
+    co_return task_page(page, rendered, indexed);
 }
 
 Answer signal_task(Call call) {
@@ -161,7 +164,8 @@ Answer signal_task(Call call) {
     CO_TRY_VOID(fields.nothing_left());
     // Without an id of its own every signal is a new one.
     if (signal_id.empty()) signal_id = call.request_id;
-    CO_TRY(const engine::Done done, co_await call.engine().signal(id, signal_id, data));
+    CO_TRY(const engine::Done done,
+           co_await call.engine().signal(id, signal_id, data, call.by({})));
     co_return acted(id, done);
 }
 

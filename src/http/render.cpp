@@ -1,7 +1,6 @@
 #include "http/render.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 #include "domain/task_json.h"
@@ -27,15 +26,14 @@ Async<Result<domain::Record>> patiently(Call call, Uuid id, Duration wait) {
     }
 }
 
-Async<Result<stores::Page>> page_of(Call call, stores::Filter filter) {
-    std::size_t limit = kUsualPage;
-    if (const std::string* text = call.parameter("limit")) {
-        const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
-        if (error != std::errc{} || end != text->data() + text->size())
-            co_return invalid("limit", "must be between 1 and 1000");
-    }
+Result<std::size_t> limit_of(const Call& call) {
+    return call.whole_number("limit", 1, engine::kLargestBatch, kUsualPage);
+}
+
+Async<Result<stores::Page>> page_of(Call call, engine::Search search) {
+    CO_TRY(const std::size_t limit, limit_of(call));
     const std::string* cursor = call.parameter("cursor");
-    co_return co_await call.engine().list(std::move(filter), cursor ? *cursor : "", limit);
+    co_return co_await call.engine().list(std::move(search), cursor ? *cursor : "", limit);
 }
 
 Async<Result<std::vector<domain::Record>>> whole_tasks(Call call, stores::Page page) {
@@ -54,7 +52,7 @@ std::vector<std::string> headers_json(const stores::Page& page) {
     return rendered;
 }
 
-Response task_page(const stores::Page& page, const std::vector<std::string>& tasks) {
+Response task_page(const stores::Page& page, const std::vector<std::string>& tasks, bool indexed) {
     Response response;
     std::string& out = response.body;
     out = R"({"tasks":)";
@@ -62,8 +60,13 @@ Response task_page(const stores::Page& page, const std::vector<std::string>& tas
     out += R"(,"next_cursor":)";
     out += page.next.empty() ? "null" : Json::quoted(page.next).text();
     out += R"(,"scanned":)" + std::to_string(page.scanned);
-    out += page.complete ? R"(,"complete":true})" : R"(,"complete":false})";
+    out += page.complete ? R"(,"complete":true)" : R"(,"complete":false)";
+    out += indexed ? R"(,"cost":"index"})" : R"(,"cost":"scan"})";
     return response;
+}
+
+Json expected_json(const engine::BulkReport& report) {
+    return report.expected ? Json::number(static_cast<double>(*report.expected)) : Json{};
 }
 
 Response acted(const Uuid& id, const engine::Done& done) {

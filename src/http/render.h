@@ -11,14 +11,19 @@ namespace holdfast::http {
 /// engine.get with a wait that ends when the caller has gone.
 Async<Result<domain::Record>> patiently(Call call, Uuid id, Duration wait);
 
+/// The parameter `limit`; 100 unless said.
+Result<std::size_t> limit_of(const Call& call);
 /// The page that limit and cursor ask for.
-Async<Result<stores::Page>> page_of(Call call, stores::Filter filter);
+Async<Result<stores::Page>> page_of(Call call, engine::Search search);
 /// The tasks of a page with their bodies, in its order.
 Async<Result<std::vector<domain::Record>>> whole_tasks(Call call, stores::Page page);
 /// The tasks of a page as far as a list needs them.
 std::vector<std::string> headers_json(const stores::Page& page);
-/// {"tasks":[…],"next_cursor":…,"scanned":…,"complete":…}
-Response task_page(const stores::Page& page, const std::vector<std::string>& tasks);
+/// {"tasks":[…],"next_cursor":…,"scanned":…,"complete":…,"cost":…}
+Response task_page(const stores::Page& page, const std::vector<std::string>& tasks, bool indexed);
+
+/// How many tasks a bulk job is about; null: nobody counted them.
+Json expected_json(const engine::BulkReport& report);
 
 /// {id,state,version,…}: 202 when a worker has to do the rest.
 Response acted(const Uuid& id, const engine::Done& done);

@@ -24,28 +24,59 @@ constexpr Parameter kTenant{"tenant", kText, "Only of this tenant."};
 constexpr Parameter kLabel{"label", kText, "Only with this label, key=value; may be repeated."};
 constexpr Parameter kSince{"since", kTime, "Only created at or after."};
 constexpr Parameter kUntil{"until", kTime, "Only created at or before."};
+constexpr Parameter kQ{"q", kText,
+                       "Only what passes this line of the filter language: state:failed age:<1h."};
+constexpr Parameter kState{"state", kText,
+                           "Only in this state; may be repeated, or a list with commas."};
+constexpr Parameter kGroup{"fingerprint", kText, "Only whose last failure has this fingerprint."};
 constexpr Parameter kFields{"fields", R"({"type":"string","enum":["all","header"]})",
                             "header: without payload, context, result and error."};
 
+constexpr Parameter kRedact{"redact", kFlag,
+                            "1: values whose keys say that they are secret are hidden."};
 constexpr std::array kWaiting{kWait};
+constexpr std::array kLooking{kWait, kRedact};
+constexpr std::array kRedacting{kRedact};
 constexpr std::array kListing{
-    Parameter{"state", kText, "Only in this state; may be repeated, or a list with commas."},
+    kQ,       Parameter{"ids", kText, "Only these, separated by commas; at most 200."},
+    kState,   kQueue,
+    kType,    kTenant,
+    kLabel,   kSince,
+    kUntil,   kGroup,
+    kFields,  kRedact,
+    kLimitOf, kCursor};
+constexpr std::array kParked{kQ,     kQueue, kType,   kTenant,  kLabel,
+                             kSince, kUntil, kRedact, kLimitOf, kCursor};
+constexpr std::array kSearch{kQ, kState, kQueue, kType, kTenant, kLabel, kSince, kUntil, kGroup};
+constexpr std::array kGrouping{
+    kQ,
+    kState,
     kQueue,
     kType,
     kTenant,
     kLabel,
     kSince,
     kUntil,
-    Parameter{"fingerprint", kText, "Only whose last failure has this fingerprint."},
-    kFields,
-    kLimitOf,
-    kCursor};
-constexpr std::array kParked{kQueue, kType, kTenant, kLabel, kSince, kUntil, kLimitOf, kCursor};
+    Parameter{"limit", R"({"type":"integer","minimum":1,"maximum":200,"default":50})",
+              "At most so many groups."}};
+constexpr std::array kAuditing{
+    Parameter{"who", kText, "Only by this one."},
+    Parameter{"action", kText, "Only this: task.cancel, queue.pause, bulk.start, worker.drain …"},
+    Parameter{"target", kText, "Only to this: task:ID, queue:NAME, bulk:ID, worker:NAME."},
+    kLimitOf, kCursor};
+constexpr std::array kCharting{
+    Parameter{"range", R"({"type":"string","enum":["15m","1h","24h"],"default":"15m"})",
+              "How far back."},
+    Parameter{"queue", kText, "Only of this queue: counts, without times."}};
 constexpr std::array kFeed{
     Parameter{"since", kText,
               "Go on after this watermark, like Last-Event-ID; oldest: all there is."},
     Parameter{"filter", kText, "queue:a type:b tenant:c state:d, separated by blanks."},
     Parameter{"kinds", kText, "Only these kinds of events, separated by commas: completed,failed."},
+    Parameter{
+        "tasks", kText,
+        "Only of these tasks, separated by commas, at most 200; empty: of none, for who wants "
+        "the counters alone."},
     Parameter{"counters", kFlag, "1: the counts of all queues, once a second."}};
 
 // ---- what is promised ----
@@ -67,6 +98,10 @@ constexpr std::array kActed{
 constexpr std::array kBulk{Promise{200, "BulkReport", "Done, or what would be done."},
                            Promise{202, "BulkReport", "It goes on as a job."}};
 constexpr std::array kBulkJob{Promise{200, "BulkReport", "How far it is."}};
+constexpr std::array kBulkJobs{Promise{200, "BulkJobs", "The newest hundred."}};
+constexpr std::array kFacets{Promise{200, "Facets", "How many there are of each."}};
+constexpr std::array kGroups{Promise{200, "FailureGroups", "The largest first."}};
+constexpr std::array kOneGroup{Promise{200, "FailureGroup", "The group, with a stack."}};
 constexpr std::array kClaimed{
     Promise{200, "Claimed", "The tasks; none: nothing was there in time."}};
 constexpr std::array kOutcomes{Promise{200, "Outcomes", "One outcome per item, in order."}};
@@ -76,6 +111,11 @@ constexpr std::array kOneQueue{Promise{200, "Queue", "The queue as it is now."}}
 constexpr std::array kStats{Promise{200, "Stats", "Counts by queue, type and state."}};
 constexpr std::array kWorkers{Promise{200, "Workers", "Who was heard of lately."}};
 constexpr std::array kInstances{Promise{200, "Instances", "Those that are there, by id."}};
+constexpr std::array kConfig{
+    Promise{200, "Config", "Every option, its value and where it is from."}};
+constexpr std::array kAudit{Promise{200, "AuditPage", "A page of acts, newest first."}};
+constexpr std::array kSeries{
+    Promise{200, "Series", "The steps of the range, the one that runs last."}};
 constexpr std::array kDrained{Promise{202, "Drained", "The worker is asked to drain."}};
 constexpr std::array kHealth{Promise{200, "Health", "The process is alive."}};
 constexpr std::array kReady{Promise{200, "Readiness", "It can take work."},
@@ -84,6 +124,8 @@ constexpr std::array kDoctor{Promise{200, "Diagnosis", "What the doctor found."}
 constexpr std::array kMetrics{Promise{200, "", "Prometheus text.", "text/plain"}};
 constexpr std::array kEvents{Promise{200, "", "Events as they happen.", "text/event-stream"}};
 constexpr std::array kPage{Promise{200, "", "A page for people.", "text/html"}};
+constexpr std::array kFile{Promise{200, "", "Its content.", "*/*"}};
+constexpr std::array kIcon{Promise{200, "", "Its content.", "image/svg+xml"}};
 constexpr std::array kUpgrade{Promise{101, "", "The worker stream."}};
 constexpr std::array kDescription{Promise{200, "", "This document.", "application/json"}};
 
@@ -94,7 +136,8 @@ constexpr std::string_view kProducers = "producers", kWorkersGroup = "workers",
 constexpr std::array kRoutes{
     // clang-format off
     Route{post, "/v1/tasks", "submit", kProducers, "Submit a task, or an array of up to 1000.", submit, "Submit", kReceipt, kWaiting, Manner::waits},
-    Route{get, "/v1/tasks/{id}", "getTask", kProducers, "One task.", get_task, {}, kTask, kWaiting, Manner::waits},
+    Route{get, "/v1/tasks/facets", "getFacets", kProducers, "How many tasks match, by state, queue, type and tenant.", get_facets, {}, kFacets, kSearch},
+    Route{get, "/v1/tasks/{id}", "getTask", kProducers, "One task.", get_task, {}, kTask, kLooking, Manner::waits},
     Route{post, "/v1/complete", "complete", kWorkersGroup, "Finish tasks with their results.", complete, "Completions", kOutcomes},
     Route{post, "/v1/claim", "claim", kWorkersGroup, "Take tasks to work on.", claim, "Claim", kClaimed, {}, Manner::waits},
     Route{post, "/v1/heartbeat", "heartbeat", kWorkersGroup, "Keep tasks, report progress, hear of cancellations.", heartbeat, "Heartbeats", kBeats},
@@ -103,17 +146,20 @@ constexpr std::array kRoutes{
     Route{post, "/v1/yield", "yield", kWorkersGroup, "Give tasks back without counting a failure.", yield, "Yields", kOutcomes},
     Route{get, "/v1/work", "work", kWorkersGroup, "The worker stream (WebSocket).", nullptr, {}, kUpgrade, {}, Manner::stream},
 
+    Route{get, "/v1/failures", "listFailures", kOperators, "What goes wrong, by kind, with a sample of each.", list_failures, {}, kGroups, kGrouping},
+    Route{get, "/v1/failures/{fingerprint}", "getFailure", kOperators, "One kind of failure, with the stack of a sample.", get_failure, {}, kOneGroup},
     Route{get, "/v1/tasks", "listTasks", kProducers, "Tasks that match, newest first.", list_tasks, {}, kTasks, kListing},
     Route{post, "/v1/tasks/bulk", "startBulk", kOperators, "Act on everything that matches.", start_bulk, "Bulk", kBulk},
-    Route{get, "/v1/tasks/{id}/history", "getHistory", kProducers, "Every step of a task, with every attempt's error.", get_history, {}, kHistory},
+    Route{get, "/v1/tasks/{id}/history", "getHistory", kProducers, "Every step of a task, with every attempt's error.", get_history, {}, kHistory, kRedacting},
     Route{get, "/v1/tasks/{id}/explain", "explainTask", kProducers, "Why a task is not running, and what wakes it.", get_explanation, {}, kExplanation},
-    Route{get, "/v1/tasks/{id}/revisions", "getRevisions", kProducers, "The payloads that a resume replaced.", get_revisions, {}, kRevisions},
+    Route{get, "/v1/tasks/{id}/revisions", "getRevisions", kProducers, "The payloads that a resume replaced.", get_revisions, {}, kRevisions, kRedacting},
     Route{get, "/v1/tasks/{id}/events", "taskEvents", kProducers, "A task's events as they happen (SSE).", nullptr, {}, kEvents, kFeed, Manner::events},
     Route{post, "/v1/tasks/{id}/cancel", "cancelTask", kProducers, "Cancel a task; a running one is asked to stop.", cancel_task, "Reason", kActed},
     Route{post, "/v1/tasks/{id}/pause", "pauseTask", kProducers, "Pause a task; a running one at its next checkpoint.", pause_task, "Reason", kActed},
     Route{post, "/v1/tasks/{id}/resume", "resumeTask", kProducers, "Resume a paused or suspended task, perhaps with a new payload.", resume_task, "Resume", kActed},
     Route{post, "/v1/tasks/{id}/discard", "discardTask", kProducers, "Give a task up for good.", discard_task, "Reason", kActed},
     Route{post, "/v1/tasks/{id}/signal", "signalTask", kProducers, "Wake a task that waits for a signal, with data.", signal_task, "Signal", kActed},
+    Route{get, "/v1/bulk", "listBulk", kOperators, "The newest bulk jobs.", list_bulk, {}, kBulkJobs},
     Route{get, "/v1/bulk/{id}", "getBulk", kOperators, "How far a bulk job is.", get_bulk, {}, kBulkJob},
     Route{post, "/v1/bulk/{id}/pause", "pauseBulk", kOperators, "Pause a bulk job.", pause_bulk, "Reason", kBulkJob},
     Route{post, "/v1/bulk/{id}/resume", "resumeBulk", kOperators, "Go on with a paused bulk job.", resume_bulk, "Reason", kBulkJob},
@@ -127,6 +173,9 @@ constexpr std::array kRoutes{
     Route{post, "/v1/queues/{queue}/close", "closeQueue", kOperators, "Take no new tasks in.", close_queue, "Reason", kOneQueue},
     Route{post, "/v1/queues/{queue}/open", "openQueue", kOperators, "Take new tasks in again.", open_queue, "Reason", kOneQueue},
     Route{put, "/v1/queues/{queue}/limits", "limitQueue", kOperators, "How many at once, how many a second.", limit_queue, "Limits", kOneQueue},
+    Route{post, "/v1/tasks/{id}/reveal", "revealTask", kOperators, "The whole task with what redaction hides; kept in the audit.", reveal_task, "Reveal", kTask},
+    Route{get, "/v1/audit", "listAudit", kOperators, "What operators did, newest first.", list_audit, {}, kAudit, kAuditing},
+    Route{get, "/v1/series", "getSeries", kOperators, "Counts and times per step, for charts.", get_series, {}, kSeries, kCharting},
     Route{get, "/v1/stats", "getStats", kOperators, "Counts by queue, type and state.", get_stats, {}, kStats},
     Route{get, "/internal/tasks/stats", "getInternalStats", kOperators, "The same as /v1/stats.", get_stats, {}, kStats},
     Route{get, "/internal/tasks/suspended", "listSuspended", kOperators, "Tasks that wait for a person, with all their errors.", list_suspended, {}, kTasks, kParked},
@@ -140,8 +189,15 @@ constexpr std::array kRoutes{
     Route{get, "/metrics", "getMetrics", kSystem, "Metrics for Prometheus.", get_metrics, {}, kMetrics},
     Route{get, "/v1/doctor", "getDoctor", kSystem, "What the doctor found.", get_doctor, {}, kDoctor},
     Route{get, "/v1/instances", "listInstances", kSystem, "The instances that share this store.", list_instances, {}, kInstances},
+    Route{get, "/v1/config", "getConfig", kSystem, "Every option with its value and source; secrets are left out.", get_config, {}, kConfig},
     Route{get, "/openapi.json", "getOpenapi", kSystem, "This description.", get_openapi, {}, kDescription},
-    Route{get, "/", "getFrontPage", kSystem, "Where to go from here.", get_front_page, {}, kPage},
+    Route{get, "/", "getDashboard", kSystem, "The dashboard.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/ui", "getDashboardHome", kSystem, "The same.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/ui/", "getDashboardOverview", kSystem, "The same.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/ui/{page}", "getDashboardPage", kSystem, "A page of the dashboard.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/ui/{page}/{item}", "getDashboardItem", kSystem, "Something on a page of the dashboard.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/assets/{file}", "getDashboardFile", kSystem, "A file of the dashboard.", get_asset, {}, kFile},
+    Route{get, "/icon.svg", "getIcon", kSystem, "The dashboard's icon.", get_asset, {}, kIcon},
     // clang-format on
 };
 
@@ -170,6 +226,11 @@ bool fits(std::string_view pattern, std::string_view path, std::array<std::strin
 Role role_of(const Route& route) {
     if (route.group == kSystem) return Role::any;
     return route.group == kWorkersGroup ? Role::gateway : Role::api;
+}
+
+bool is_operators_act(const Route& route) {
+    if (route.method == Method::get || route.group == kWorkersGroup) return false;
+    return route.name != "submit";
 }
 
 std::span<const Route> routes() {

@@ -30,6 +30,7 @@ enum class Manner : std::uint8_t {
     waits,   ///< One answer, perhaps after a long poll.
     events,  ///< Takes the connection over: server-sent events.
     stream,  ///< Takes the connection over: WebSocket.
+    page,    ///< For a browser: what its query says is the page's own affair.
 };
 
 struct Route {
@@ -48,6 +49,8 @@ struct Route {
 std::span<const Route> routes();
 /// Which instances serve it.
 Role role_of(const Route& route);
+/// A read-only server refuses it: it changes what others submitted or set up.
+bool is_operators_act(const Route& route);
 
 /// A path that fits no route has neither; one that fits with other methods has `allowed`.
 struct Match {

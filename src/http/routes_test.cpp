@@ -25,8 +25,9 @@ TEST(Routes, a_path_finds_its_route_and_its_parameters) {
     EXPECT_EQ(found(Method::get, "/v1/tasks/abc"), "getTask abc");
     EXPECT_EQ(found(Method::head, "/v1/tasks/abc"), "getTask abc");
     EXPECT_EQ(found(Method::post, "/v1/tasks/bulk"), "startBulk ");
+    EXPECT_EQ(found(Method::get, "/v1/tasks/facets"), "getFacets ");
     EXPECT_EQ(found(Method::post, "/v1/queues/a%20b/pause"), "pauseQueue a b");
-    EXPECT_EQ(found(Method::get, "/"), "getFrontPage ");
+    EXPECT_EQ(found(Method::get, "/"), "getDashboard ");
 }
 
 TEST(Routes, what_is_nearly_a_route_is_none) {
@@ -47,6 +48,21 @@ TEST(Routes, every_one_has_a_name_of_its_own_and_says_what_it_promises) {
         const bool taken_over = route.manner == Manner::events || route.manner == Manner::stream;
         EXPECT_EQ(route.handler == nullptr, taken_over) << route.name;
     }
+}
+
+TEST(Routes, operators_act_where_something_of_others_changes) {
+    const auto is_act = [](Method method, std::string_view path) {
+        return is_operators_act(*match(method, path)->route);
+    };
+    for (const std::string_view path :
+         {"/v1/tasks/a/cancel", "/v1/tasks/a/pause", "/v1/tasks/a/resume", "/v1/tasks/a/discard",
+          "/v1/tasks/a/signal", "/v1/tasks/a/reveal", "/v1/tasks/bulk", "/v1/bulk/a/stop",
+          "/v1/queues/q/pause", "/internal/tasks/suspended/discard", "/v1/workers/w/drain"})
+        EXPECT_TRUE(is_act(Method::post, path)) << path;
+    EXPECT_TRUE(is_act(Method::put, "/v1/queues/q/limits"));
+    for (const std::string_view path : {"/v1/tasks", "/v1/claim", "/v1/complete", "/v1/heartbeat"})
+        EXPECT_FALSE(is_act(Method::post, path)) << path;
+    EXPECT_FALSE(is_act(Method::get, "/v1/queues"));
 }
 
 TEST(Routes, each_is_served_by_one_role_and_what_watches_the_instance_by_all) {

@@ -34,6 +34,14 @@ std::string stats_json(const stores::Stats& stats) {
             .done()
             .text();
     });
+    out += R"(,"oldest":)";
+    add_list(out, stats.oldest, [](const stores::Oldest& oldest) {
+        return JsonObject{}
+            .add("queue", oldest.queue)
+            .add("at", format_time(oldest.since))
+            .done()
+            .text();
+    });
     return out + '}';
 }
 

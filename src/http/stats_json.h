@@ -14,7 +14,7 @@ using Counts = std::array<std::uint64_t, domain::kStates>;
 
 /// {"queued":3,…}: every state.
 Json counts_json(const Counts& by_state);
-/// {tasks, queues:[{queue,type,tasks}], failures:[{fingerprint,tasks}]}
+/// {tasks, queues:[{queue,type,tasks}], failures:[{fingerprint,tasks}], oldest:[{queue,at}]}
 std::string stats_json(const stores::Stats& stats);
 
 }  // namespace holdfast::http

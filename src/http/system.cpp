@@ -1,4 +1,4 @@
-// For machines that watch, and for whoever arrives first.
+// For machines that watch.
 #include "http/handlers.h"
 #include "http/openapi.h"
 #include "http/render.h"
@@ -6,23 +6,6 @@
 
 namespace holdfast::http {
 namespace {
-
-constexpr std::string_view kFrontPage = R"(<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Holdfast</title>
-<h1>Holdfast is running</h1>
-<ul>
-<li><a href="/v1/queues">queues</a></li>
-<li><a href="/v1/tasks">tasks</a></li>
-<li><a href="/internal/tasks/suspended">suspended tasks</a></li>
-<li><a href="/v1/workers">workers</a></li>
-<li><a href="/v1/instances">instances</a></li>
-<li><a href="/readyz">readiness</a></li>
-<li><a href="/metrics">metrics</a></li>
-<li><a href="/openapi.json">the API, described</a></li>
-</ul>
-<p>In a terminal: <code>holdfast top</code></p>
-</html>
-)";
 
 std::string roles_json(const std::vector<Role>& roles) {
     std::string out;
@@ -55,7 +38,10 @@ Answer get_readiness(Call call) {
         .add("durability", services.durability())
         .add("degraded", Json::of(degraded))
         .add("problems", health.member("problems"))
-        .add("time", format_time(call.engine().now()));
+        .add("time", format_time(call.engine().now()))
+        .add("version", HOLDFAST_VERSION)
+        .add("started_at", format_time(services.started_at))
+        .add("read_only", Json::of(services.read_only));
     if (!reached) object.add("detail", reached.error().detail);
     co_return json_response(object.done(), reached && !stopping ? 200 : 503);
 }
@@ -78,16 +64,13 @@ Answer get_doctor(Call call) {
     co_return json_response(co_await call.services->doctor());
 }
 
+Answer get_config(Call call) {
+    co_return json_response(call.services->config);
+}
+
 Answer list_instances(Call call) {
     CO_TRY(const Json all, co_await call.services->instances());
     co_return json_response(all);
-}
-
-Answer get_front_page(Call) {
-    Response response{.body = std::string(kFrontPage)};
-    response.content_type = "text/html; charset=utf-8";
-    response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");
-    co_return response;
 }
 
 }  // namespace holdfast::http

@@ -20,6 +20,7 @@
 #include "base/async.h"
 #include "base/result.h"
 #include "domain/change.h"
+#include "domain/query.h"
 #include "domain/record.h"
 
 namespace holdfast::stores {
@@ -94,7 +95,20 @@ struct Filter {
     std::vector<std::string> labels;  ///< Each "key=value"; all must match.
     std::uint64_t fingerprint = 0;
     Time since, until;  ///< Of creation; until is inclusive.
+    /// And what else a header must pass. Those of queue and type may choose where to look.
+    std::vector<domain::Clause> clauses;
 };
+
+/// Whether records of this queue and type can pass the filter's clauses: tells where to look.
+inline bool is_family_of(const Filter& filter, std::string_view queue, std::string_view type) {
+    for (const domain::Clause& clause : filter.clauses) {
+        if (clause.field == domain::Field::queue && !domain::matches_text(queue, clause))
+            return false;
+        if (clause.field == domain::Field::type && !domain::matches_text(type, clause))
+            return false;
+    }
+    return true;
+}
 
 struct ListRow {
     Header header;
@@ -116,9 +130,17 @@ struct FailureCounts {
     std::uint64_t fingerprint = 0;
     std::array<std::uint64_t, domain::kStates> by_state{};
 };
+/// Since when the task waits in a lane of the queue that came there first.
+struct Oldest {
+    std::string queue;
+    Time since;
+
+    friend bool operator==(const Oldest&, const Oldest&) = default;
+};
 struct Stats {
     std::vector<QueueCounts> queues;
     std::vector<FailureCounts> failures;
+    std::vector<Oldest> oldest = {};  ///< By name; of queues that have something to hand out.
 };
 
 struct LogEntry {
@@ -149,6 +171,7 @@ struct TrimRequest {
 
 inline constexpr Duration kDuePush = std::chrono::seconds{5};
 inline constexpr std::size_t kListBudget = 20'000;
+inline constexpr std::size_t kOldestLanes = 64;
 
 class Store {
   public:
@@ -214,9 +237,13 @@ class Store {
     /// P25 Newest first by creation; following `next` visits every record that matched all the while
     ///     exactly once.
     /// P26 Looks at no more than `budget` records, and says so.
+    /// P35 What is listed passes every clause, as domain::matches says.
     virtual Async<Result<Page>> list(Filter filter, std::string cursor, std::size_t limit,
                                      std::size_t budget) = 0;
 
+    /// P36 `oldest` names every queue that has tasks in lanes, and since when the first of them is
+    ///     there, to the millisecond. Of more than kOldestLanes lanes it looks at those next in
+    ///     turn; lanes that were found shut by their gate may be left out.
     virtual Async<Result<Stats>> stats() = 0;
 
     /// P27 Every audited transition since the record was made, in order.
@@ -234,8 +261,9 @@ class Store {
     /// P31 0 for what was never touched.
     virtual Async<Result<std::vector<std::int64_t>>> count(std::vector<Tally> tallies) = 0;
 
-    /// P32 Removes what is old, in small steps; returns how many records went. Unfinished ones never
-    ///     go. A finished task that a live binding names stays until the binding is over.
+    /// P32 Removes what is old, in small steps, of a partition the oldest first and of all partitions
+    ///     alike; returns how many records went. Unfinished ones never go. A finished task that a live
+    ///     binding names stays until the binding is over.
     virtual Async<Result<std::size_t>> trim(TrimRequest request) = 0;
 
     /// P33 The clock that leases, due times and epochs go by. Never runs backwards.

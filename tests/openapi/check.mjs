@@ -216,6 +216,11 @@ async function answersFit(keeper) {
     await keeper.call("explainTask", { id });
   }
   await keeper.call("listTasks", {}, undefined, "?limit=2");
+  await keeper.call("listTasks", {}, undefined, "?fields=header&q=state%3Asuspended%20label.a%3Ab");
+  await keeper.call("listTasks", {}, undefined, "?q=kind%3Ax");
+  await keeper.call("getFacets", {}, undefined, "?q=-state%3Asucceeded");
+  const failures = await keeper.call("listFailures", {}, undefined, "?q=queue%3Aq");
+  await keeper.call("getFailure", { fingerprint: failures.groups[0].fingerprint });
   await keeper.call("listSuspended", {});
   await keeper.call("resumeTask", { id: both[0].id }, { payload: { b: 2 } });
   await keeper.call("getRevisions", { id: both[0].id });
@@ -235,11 +240,21 @@ async function answersFit(keeper) {
     await keeper.call("submit", {}, Array.from({ length: 1000 }, () => ({ type: "t", queue: "many" })));
   }
   await keeper.call("startBulk", {}, { action: "cancel", filter: { queue: "many" }, dry_run: true });
+  await keeper.call("startBulk", {}, { action: "cancel", ids: [first.id], dry_run: true });
   const job = await keeper.call("startBulk", {}, { action: "cancel", filter: { queue: "many" }, rate: 100 });
+  await keeper.call("listBulk");
   for (const id of ["getBulk", "pauseBulk", "resumeBulk", "stopBulk"]) await keeper.call(id, { id: job.bulk_id });
-  for (const id of ["getHealth", "getReadiness", "getDoctor", "listInstances", "getOpenapi", "getMetrics", "getFrontPage"]) {
+  for (const id of ["getHealth", "getReadiness", "getDoctor", "listInstances", "getConfig", "getOpenapi", "getMetrics", "getDashboard", "getDashboardHome", "getDashboardOverview", "getIcon"]) {
     await keeper.call(id);
   }
+  await keeper.call("getDashboardPage", { page: "tasks" });
+  await keeper.call("getDashboardItem", { page: "tasks", item: "one" });
+  await keeper.call("getDashboardFile", { file: "none.js" });
+  await keeper.call("revealTask", { id: both[0].id }, { reason: "a test" });
+  await keeper.call("getTask", { id: both[0].id }, undefined, "?redact=1");
+  await keeper.call("listAudit", {}, undefined, "?limit=5");
+  await keeper.call("getSeries", {}, undefined, "?range=15m");
+  await keeper.call("getSeries", {}, undefined, "?range=1h&queue=q");
   const streams = ["events", "taskEvents"]; // endless
   for (const { operationId } of operations(keeper.description)) {
     check(keeper.seen.has(operationId) || streams.includes(operationId), `${operationId} was not called`);

@@ -325,7 +325,8 @@ def check_problem(test, answer, field=None):
     test.assertEqual(problem["status"], answer.status)
     test.assertIn(
         problem["code"],
-        {"invalid_argument", "not_found", "wrong_state", "stale_lease", "conflict", "overloaded", "unavailable"},
+        {"invalid_argument", "not_found", "wrong_state", "stale_lease", "conflict", "overloaded", "unavailable",
+         "forbidden"},
     )
     if answer.status in (429, 503):
         test.assertRegex(answer.headers.get("retry-after", ""), r"^[0-9]+$")

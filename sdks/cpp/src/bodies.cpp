@@ -52,6 +52,7 @@ json::object body_of(const Submission& submission) {
 
 json::object body_of(const Filter& filter) {
     json::object out;
+    put(out, "q", filter.q);
     if (filter.states.size() == 1) out["state"] = filter.states.front();
     if (filter.states.size() > 1) out["state"] = array_of(filter.states);
     put(out, "queue", filter.queue);
@@ -102,6 +103,7 @@ Receipt receipt_of(const json::value& value) {
 std::string query_of(const Filter& filter, std::size_t limit, std::string_view cursor) {
     std::vector<std::pair<std::string_view, std::string>> parameters;
     parameters.reserve(filter.states.size() + filter.labels.size() + 8);
+    parameters.emplace_back("q", filter.q);
     for (const auto& state : filter.states) parameters.emplace_back("state", state);
     parameters.emplace_back("queue", filter.queue);
     parameters.emplace_back("type", filter.type);

@@ -204,6 +204,11 @@ json::object Client::bulk(const json::object& request) {
 json::object Client::bulk_report(std::string_view bulk_id) {
     return object_of(impl_->get("/v1/bulk/" + percent_encoded(bulk_id)));
 }
+json::object Client::failures(std::string_view q, std::size_t limit) {
+    const std::vector<std::pair<std::string_view, std::string>> parameters{
+        {"q", std::string(q)}, {"limit", std::to_string(limit)}};
+    return object_of(impl_->get("/v1/failures" + query(parameters)));
+}
 json::object Client::control_bulk(std::string_view bulk_id, std::string_view control) {
     return impl_->post("/v1/bulk/" + percent_encoded(bulk_id) + "/" + percent_encoded(control), {});
 }

@@ -7,6 +7,7 @@
 #include "backoff.h"
 #include "problem.h"
 #include "text.h"
+#include "url.h"
 
 namespace holdfast::client {
 namespace {
@@ -42,6 +43,8 @@ HttpRequest Client::Impl::request_of(const Call& call) const {
         .method = call.method, .target = call.target, .body = call.body, .headers = {}};
     if (!options.token.empty())
         request.headers.emplace_back("Authorization", "Bearer " + options.token);
+    if (!options.user.empty())
+        request.headers.emplace_back("Holdfast-User", percent_encoded(options.user));
     return request;
 }
 

@@ -7,9 +7,9 @@
 namespace holdfast::client {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNames{
-    "invalid_argument", "not_found",    "wrong_state", "stale_lease", "conflict", "overloaded",
-    "unavailable",      "unauthorized", "unreachable", "timed_out",   "other"};
+constexpr std::array<std::string_view, 12> kNames{
+    "invalid_argument", "not_found", "wrong_state",  "stale_lease", "conflict",  "overloaded",
+    "unavailable",      "forbidden", "unauthorized", "unreachable", "timed_out", "other"};
 
 std::string text_of(const boost::json::value& body, std::string_view name) {
     const auto* object = body.if_object();

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -23,6 +25,21 @@ class Witness {
     virtual void saw(const Sighting& step) = 0;
     virtual void refused(
         Code code) = 0;  ///< A worker's call was refused: stale_lease and the like.
+};
+
+/// Several, each told of everything.
+class Witnesses final : public Witness {
+  public:
+    explicit Witnesses(std::vector<Witness*> all) : all_(std::move(all)) {}
+    void saw(const Sighting& step) override {
+        for (Witness* witness : all_) witness->saw(step);
+    }
+    void refused(Code code) override {
+        for (Witness* witness : all_) witness->refused(code);
+    }
+
+  private:
+    std::vector<Witness*> all_;
 };
 
 }  // namespace holdfast::engine

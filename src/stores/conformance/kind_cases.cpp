@@ -9,8 +9,9 @@ namespace {
 using namespace std::chrono_literals;
 using domain::Kind;
 
-constexpr std::array kOthers{Kind::plan,   Kind::schedule, Kind::account, Kind::delivery,
-                             Kind::cursor, Kind::queue,    Kind::bulk};
+constexpr std::array kOthers{Kind::plan,     Kind::schedule, Kind::account,
+                             Kind::delivery, Kind::cursor,   Kind::queue,
+                             Kind::bulk,     Kind::series,   Kind::audit};
 
 TEST_P(OtherKinds, P1_a_record_of_any_kind_is_made_changed_and_guarded_like_a_task) {
     for (const Kind kind : kOthers) {

@@ -217,6 +217,66 @@ TEST_P(Lists, P26_a_full_page_is_complete) {
     EXPECT_FALSE(page.next.empty());
 }
 
+TEST_P(Lists, P35_clauses_choose_among_unfinished_and_finished_tasks_alike) {
+    int made = 0;
+    for (const char* queue : {"a", "ab", "b"}) {
+        for (const char* tenant : {"", "acme", "acorn"}) {
+            domain::Submission s = new_task(queue, made % 2 == 0 ? "img.small" : "img.large");
+            s.tenant = tenant;
+            s.priority = static_cast<std::uint8_t>(made % 10);
+            if (made % 3 == 0) s.labels = {{"plan", made % 2 == 0 ? "pro" : "free"}};
+            submit(s);
+            submit(s);
+            ++made;
+            pass(1ms);
+        }
+        complete(claim_one(queue));
+        const Record held = claim_one(queue);
+        const domain::Failure failure{domain::ErrorKind::permanent, "no such model", {}, {}};
+        const Record failed = step(held, domain::Fail{held.header.fence(), failure, std::nullopt});
+        step(failed, domain::Discard{});
+        claim_one(queue);
+    }
+    const std::vector<ListRow> all = list_all();
+    ASSERT_EQ(all.size(), 18U);
+    for (const char* line : {"queue:a,b",
+                             "-queue:a",
+                             "type:img.*",
+                             "type:~LARGE",
+                             "-type:*.small queue:a*",
+                             "tenant:ac*",
+                             "-tenant:acme",
+                             "tenant:acme,acorn",
+                             "tenant:*",
+                             "-tenant:*",
+                             "label.plan:*",
+                             "label.plan:pro",
+                             "-label.plan:pro",
+                             "attempt:>0",
+                             "attempt:0",
+                             "priority:3..6",
+                             "worker:*",
+                             "group:*",
+                             "-group:*",
+                             "state:succeeded",
+                             "-state:queued,succeeded",
+                             "running:<1h",
+                             "retries:0 tenant:acme -queue:b",
+                             "id:ffffffff",
+                             "queue:none",
+                             "age:<1h",
+                             "age:>1h"}) {
+        const auto clauses = domain::parse_query(line, now());
+        ASSERT_TRUE(clauses) << line;
+        std::vector<Uuid> expected;
+        for (const ListRow& row : all) {
+            if (domain::matches(row.header, *clauses)) expected.push_back(row.header.id);
+        }
+        const Filter filter = where([&](Filter& f) { f.clauses = *clauses; });
+        EXPECT_EQ(ids_of(list_all(filter)), expected) << line;
+    }
+}
+
 // ---- stats ----
 
 TEST_P(Counts, P11_counts_by_queue_type_and_state_follow_every_step) {
@@ -257,6 +317,55 @@ TEST_P(Counts, P11_a_put_that_changes_queue_or_type_moves_the_count) {
     header.type = "y";
     apply(rewrite(header));
     EXPECT_EQ(counts(), (Counted{{{"b", "y", State::queued}, 1}}));
+}
+
+TEST_P(Counts, P36_the_oldest_of_a_queue_is_the_first_that_still_waits_in_a_lane) {
+    const auto since = [this](const std::string& queue) {
+        const std::vector<Oldest> all = ask(store().stats()).oldest;
+        EXPECT_TRUE(std::ranges::is_sorted(all, {}, &Oldest::queue));
+        const auto found = std::ranges::find(all, queue, &Oldest::queue);
+        return found == all.end() ? kNoTime : found->since;
+    };
+    const auto is_about = [](Time a, const Record& b) {
+        return is_set(a) && a <= b.header.updated_at + 2ms && b.header.updated_at <= a + 2ms;
+    };
+    EXPECT_FALSE(is_set(since("a")));
+    const Record first = submit("a");
+    pass(10ms);
+    domain::Submission urgent = new_task("a");
+    urgent.priority = 9;
+    const Record second = submit(urgent);
+    pass(10ms);
+    const Record third = submit("a");
+    const Record other = submit("b");
+    EXPECT_PRED2(is_about, since("a"), first) << "though another one goes first";
+    EXPECT_PRED2(is_about, since("b"), other);
+
+    const Record held = claim_one("a");
+    ASSERT_EQ(held.header.id, second.header.id);
+    EXPECT_PRED2(is_about, since("a"), first);
+    step(first, domain::Pause{});
+    EXPECT_PRED2(is_about, since("a"), third) << "what is paused waits in no lane";
+    pass(10ms);
+    const Record back = yield(held);
+    EXPECT_PRED2(is_about, since("a"), third);
+    claim_one("a");
+    claim_one("a");
+    EXPECT_FALSE(is_set(since("a"))) << "all are handed out";
+    EXPECT_PRED2(is_about, since("b"), other);
+    EXPECT_EQ(back.header.state, State::queued);
+}
+
+TEST_P(Counts, P36_one_that_comes_back_waits_from_then_on) {
+    submit("a");
+    const Record held = claim_one("a");
+    pass(10ms);
+    const Record back = yield(held);
+    const std::vector<Oldest> all = ask(store().stats()).oldest;
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all.front().queue, "a");
+    EXPECT_LE(all.front().since, back.header.updated_at + 2ms);
+    EXPECT_GE(all.front().since, back.header.updated_at - 2ms);
 }
 
 TEST_P(Counts, P11_counts_by_fingerprint_and_state_follow_every_step) {

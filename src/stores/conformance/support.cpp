@@ -51,14 +51,14 @@ std::string shown(Number n) {
     return std::to_string(n);
 }
 
-struct Field {
+struct HeaderField {
     std::string_view name;
     std::string value;
-    friend bool operator==(const Field&, const Field&) = default;
+    friend bool operator==(const HeaderField&, const HeaderField&) = default;
 };
 
 /// Every field of a header, as text. What is missing here is found by operator== and shown badly.
-std::vector<Field> fields_of(const Header& h) {
+std::vector<HeaderField> fields_of(const Header& h) {
 #define HOLDFAST_FIELD(name) {#name, shown(h.name)}
     return {
         HOLDFAST_FIELD(id),
@@ -110,8 +110,8 @@ std::vector<Field> fields_of(const Header& h) {
 
 std::string differing_fields(const Header& a, const Header& b) {
     std::string text;
-    const std::vector<Field> left = fields_of(a);
-    const std::vector<Field> right = fields_of(b);
+    const std::vector<HeaderField> left = fields_of(a);
+    const std::vector<HeaderField> right = fields_of(b);
     for (std::size_t i = 0; i < left.size(); ++i) {
         if (left[i] == right[i]) continue;
         text.append(left[i].name).append(": ").append(left[i].value);
@@ -127,8 +127,8 @@ void PrintTo(const State& state, std::ostream* out) {
 }
 
 void PrintTo(const Header& header, std::ostream* out) {
-    const std::vector<Field> usual = fields_of(Header{});
-    const std::vector<Field> fields = fields_of(header);
+    const std::vector<HeaderField> usual = fields_of(Header{});
+    const std::vector<HeaderField> fields = fields_of(header);
     *out << '{';
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (fields[i] != usual[i]) *out << ' ' << fields[i].name << '=' << fields[i].value;

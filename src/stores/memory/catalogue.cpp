@@ -41,7 +41,15 @@ bool has_label(std::string_view labels, const std::string& label) {
     return labels.find('\n' + label + '\n') != std::string_view::npos;
 }
 
+constexpr std::size_t kMostGroups = 4096;
+
 }  // namespace
+
+bool asks_for_failed(const Filter& filter) {
+    return std::ranges::any_of(filter.clauses, [](const domain::Clause& clause) {
+        return clause.field == domain::Field::group && !clause.negated;
+    });
+}
 
 Family& Catalogue::family(domain::Kind kind, std::string_view queue, std::string_view type) {
     auto& family = families_[family_key(kind, queue, type)];
@@ -69,36 +77,41 @@ std::uint64_t Catalogue::made_until(Time time) const {
     return is_set(time) ? micros(time) + drift_ : UINT64_MAX - 1;
 }
 
+template <class Map, class Key>
+void Catalogue::put_in(Map& map, const Key& key, std::size_t state, const Place& place) {
+    auto& places = map[key];
+    if (!places) places = std::make_unique<Places>();
+    (*places)[state].insert((*places)[state].end(), place);
+}
+
+template <class Map, class Key>
+void Catalogue::take_out(Map& map, const Key& key, std::size_t state, const Place& place) {
+    const auto found = map.find(key);
+    (*found->second)[state].erase(place);
+    if (std::ranges::all_of(*found->second, [](const Ordered& o) { return o.empty(); }))
+        map.erase(found);
+}
+
 void Catalogue::enter(SlotId id) {
     const Slot& slot = slots_[id];
     const auto state = static_cast<std::size_t>(slot.state);
+    const Place place = place_of(slot, id);
     ++slot.family->records;
-    slot.family->places[state].insert(slot.family->places[state].end(), place_of(slot, id));
-    if (slot.tenant != 0) {
-        auto& tenant = tenants_[slot.tenant];
-        if (!tenant) tenant = std::make_unique<Places>();
-        (*tenant)[state].insert((*tenant)[state].end(), place_of(slot, id));
-    }
-    if (slot.extras && slot.extras->fingerprint != 0) ++failures_[slot.extras->fingerprint][state];
+    slot.family->places[state].insert(slot.family->places[state].end(), place);
+    if (slot.tenant != 0) put_in(tenants_, slot.tenant, state, place);
+    if (slot.extras && slot.extras->fingerprint != 0)
+        put_in(failures_, slot.extras->fingerprint, state, place);
 }
 
 void Catalogue::leave(SlotId id) {
     const Slot& slot = slots_[id];
     const auto state = static_cast<std::size_t>(slot.state);
-    slot.family->places[state].erase(place_of(slot, id));
+    const Place place = place_of(slot, id);
+    slot.family->places[state].erase(place);
     --slot.family->records;
-    if (slot.tenant != 0) {
-        const auto tenant = tenants_.find(slot.tenant);
-        (*tenant->second)[state].erase(place_of(slot, id));
-        if (std::ranges::all_of(*tenant->second, [](const Ordered& o) { return o.empty(); }))
-            tenants_.erase(tenant);
-    }
-    if (slot.extras && slot.extras->fingerprint != 0) {
-        const auto failure = failures_.find(slot.extras->fingerprint);
-        --failure->second[state];
-        if (std::ranges::all_of(failure->second, [](std::uint64_t n) { return n == 0; }))
-            failures_.erase(failure);
-    }
+    if (slot.tenant != 0) take_out(tenants_, slot.tenant, state, place);
+    if (slot.extras && slot.extras->fingerprint != 0)
+        take_out(failures_, slot.extras->fingerprint, state, place);
 }
 
 void Catalogue::retire(const Family& family) {
@@ -130,6 +143,15 @@ std::vector<const Catalogue::Ordered*> Catalogue::chosen(const Filter& filter,
             if (wanted && !places[state].empty()) sets.push_back(&places[state]);
         }
     };
+    if (filter.fingerprint != 0) {
+        if (const auto found = failures_.find(filter.fingerprint); found != failures_.end())
+            add(*found->second);
+        return sets;
+    }
+    if (asks_for_failed(filter) && failures_.size() <= kMostGroups) {
+        for (const auto& [fingerprint, places] : failures_) add(*places);
+        return sets;
+    }
     if (!filter.tenant.empty()) {
         if (const auto found = tenants_.find(tenant); tenant != 0 && found != tenants_.end())
             add(*found->second);
@@ -138,15 +160,16 @@ std::vector<const Catalogue::Ordered*> Catalogue::chosen(const Filter& filter,
     for (const auto& [key, family] : families_) {
         const bool wanted = family->kind == filter.kind &&
                             (filter.queue.empty() || family->queue == filter.queue) &&
-                            (filter.type.empty() || family->type == filter.type);
+                            (filter.type.empty() || family->type == filter.type) &&
+                            is_family_of(filter, family->queue, family->type);
         if (wanted) add(family->places);
     }
     return sets;
 }
 
 Catalogue::Found Catalogue::list(const Filter& filter, Interner::Number tenant,
-                                 std::string_view cursor, std::size_t limit,
-                                 std::size_t budget) const {
+                                 std::string_view cursor, std::size_t limit, std::size_t budget,
+                                 const Passes& passes) const {
     Found found;
     const std::uint64_t top = cursor.empty() ? made_until(filter.until) + 1 : parse_cursor(cursor);
     std::priority_queue<Walker> walkers;
@@ -164,7 +187,9 @@ Catalogue::Found Catalogue::list(const Filter& filter, Interner::Number tenant,
             break;
         }
         ++found.page.scanned;
-        if (matches(slots_[place.slot], filter, tenant)) found.slots.push_back(place.slot);
+        const Slot& slot = slots_[place.slot];
+        if (matches(slot, filter, tenant) && (filter.clauses.empty() || passes(slot)))
+            found.slots.push_back(place.slot);
         walkers.pop();
         --walker.at;
         if (!walker.done()) walkers.push(walker);
@@ -186,7 +211,11 @@ std::vector<QueueCounts> Catalogue::counts() const {
 
 std::vector<FailureCounts> Catalogue::failures() const {
     std::vector<FailureCounts> all;
-    for (const auto& [fingerprint, counts] : failures_) all.push_back({fingerprint, counts});
+    for (const auto& [fingerprint, places] : failures_) {
+        FailureCounts& counts = all.emplace_back(FailureCounts{fingerprint, {}});
+        std::ranges::transform(*places, counts.by_state.begin(),
+                               [](const Ordered& o) { return o.size(); });
+    }
     std::ranges::sort(all, {}, &FailureCounts::fingerprint);
     return all;
 }

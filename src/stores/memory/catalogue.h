@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Family {
     Places places;
 };
 
+/// Only what has failed: there is an index of that, unless there are very many groups of failures.
+bool asks_for_failed(const Filter& filter);
+
 class Catalogue {
   public:
     explicit Catalogue(const SlotArena& slots) : slots_(slots) {}
@@ -56,14 +60,21 @@ class Catalogue {
         std::vector<SlotId> slots;
         Page page;
     };
+    /// Whether a slot passes the clauses of a filter: its names are the caller's to know.
+    using Passes = std::function<bool(const Slot&)>;
     Found list(const Filter& filter, Interner::Number tenant, std::string_view cursor,
-               std::size_t limit, std::size_t budget) const;
+               std::size_t limit, std::size_t budget, const Passes& passes) const;
     std::vector<QueueCounts> counts() const;
     std::vector<FailureCounts> failures() const;
 
   private:
     using Ordered = absl::btree_set<Place>;
     static Place place_of(const Slot& slot, SlotId id) { return {slot.made, id}; }
+    /// In and out of what is kept by `Key`; empty ones are forgotten.
+    template <class Map, class Key>
+    static void put_in(Map& map, const Key& key, std::size_t state, const Place& place);
+    template <class Map, class Key>
+    static void take_out(Map& map, const Key& key, std::size_t state, const Place& place);
     bool matches(const Slot& slot, const Filter& filter, Interner::Number tenant) const;
     std::vector<const Ordered*> chosen(const Filter& filter, Interner::Number tenant) const;
 
@@ -72,7 +83,8 @@ class Catalogue {
     std::uint64_t drift_ = 0;  ///< The most that any `made` is past its created_at.
     boost::unordered_flat_map<std::string, std::unique_ptr<Family>> families_;
     boost::unordered_flat_map<Interner::Number, std::unique_ptr<Places>> tenants_;
-    boost::unordered_flat_map<std::uint64_t, std::array<std::uint64_t, domain::kStates>> failures_;
+    boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Places>>
+        failures_;  ///< by fingerprint
 };
 
 }  // namespace holdfast::stores::memory

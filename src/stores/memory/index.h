@@ -79,7 +79,9 @@ class Index {
     Record record_of(const Slot& slot) const { return {header_of(slot), slot.body, slot.outcome}; }
     Catalogue::Found list_slots(const Filter& filter, std::string_view cursor, std::size_t limit,
                                 std::size_t budget) const {
-        return catalogue_.list(filter, tenants_.find(filter.tenant), cursor, limit, budget);
+        return catalogue_.list(
+            filter, tenants_.find(filter.tenant), cursor, limit, budget,
+            [&](const Slot& slot) { return domain::matches(header_of(slot), filter.clauses); });
     }
     /// Tasks in the order in which they ended; some may be gone since.
     std::size_t finished_in_memory() const { return finished_.size(); }

@@ -131,7 +131,11 @@ Page Index::list(const Filter& filter, std::string_view cursor, std::size_t limi
 }
 
 Stats Index::stats() const {
-    return {catalogue_.counts(), catalogue_.failures()};
+    Stats stats{catalogue_.counts(), catalogue_.failures()};
+    for (auto& [queue, since] : lanes_.oldest(kOldestLanes))
+        stats.oldest.push_back({std::move(queue), since});
+    std::ranges::sort(stats.oldest, {}, &Oldest::queue);
+    return stats;
 }
 
 std::vector<domain::Transition> Index::history(const Key& key) const {

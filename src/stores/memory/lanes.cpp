@@ -1,6 +1,7 @@
 #include "stores/memory/lanes.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace holdfast::stores::memory {
 
@@ -117,6 +118,19 @@ SlotId Lanes::next_of(LaneSet::Ring& ring, const std::vector<std::string>& types
         return slot;
     }
     return kNoSlot;
+}
+
+std::vector<std::pair<std::string, Time>> Lanes::oldest(std::size_t most) const {
+    std::vector<std::pair<std::string, Time>> all;
+    for (const auto& [queue, set] : queues_) {
+        Time first;
+        for (const LaneSet::Ring& ring : set.rings) {
+            for (const Lane* lane : ring | std::views::take(most))
+                first = earlier(first, slots_[lane->head].updated_at);
+        }
+        if (is_set(first)) all.emplace_back(queue, first);
+    }
+    return all;
 }
 
 void Lanes::wake(const std::vector<Lane*>& lanes) {

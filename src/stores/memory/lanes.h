@@ -53,6 +53,8 @@ class Lanes {
     /// Takes the next task of a queue out of its lane: the highest priority, the lanes of one priority in
     /// turn. A lane whose gate is full is put aside until a permit comes back. kNoSlot: nothing to be had.
     SlotId next(std::string_view queue, const std::vector<std::string>& types, Time now);
+    /// Since when the first waits, by queue; looks at `most` lanes of each priority.
+    std::vector<std::pair<std::string, Time>> oldest(std::size_t most) const;
     /// The permits that these lanes wait for may be had again.
     void wake(const std::vector<Lane*>& lanes);
 

@@ -38,15 +38,22 @@ Async<Result<std::size_t>> RedisStore::trim(TrimRequest request) {
     std::size_t gone = 0;
     if (is_set(request.finished_before)) {
         const std::string before = std::to_string(redis::micros(request.finished_before));
-        for (const auto& shard : in.shards) {
-            while (gone < request.limit) {
-                const std::size_t asked = std::min(kScriptTasks, request.limit - gone);
+        const std::size_t share = (request.limit + in.shards.size() - 1) / in.shards.size();
+        std::vector<Shard*> left;  // in turn, so that none gives up younger tasks than the others
+        left.reserve(in.shards.size());
+        for (const auto& shard : in.shards) left.push_back(shard.get());
+        while (!left.empty() && gone < request.limit) {
+            std::vector<Shard*> with_more;
+            for (Shard* shard : left) {
+                const std::size_t asked = std::min({kScriptTasks, share, request.limit - gone});
+                if (asked == 0) break;
                 CO_TRY(const Reply reply,
                        co_await shard->run(in.scripts.trim,
                                            {before, std::to_string(asked), shard->dlq()}));
                 gone += static_cast<std::size_t>(reply.root()[1].integer());
-                if (reply.root()[2].integer() == 0) break;
+                if (reply.root()[2].integer() != 0) with_more.push_back(shard);
             }
+            left = std::move(with_more);
         }
     }
     if (!is_set(request.feed_before)) co_return gone;

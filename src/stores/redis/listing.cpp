@@ -74,7 +74,7 @@ bool matches(const Header& h, const Filter& filter) {
            (filter.type.empty() || h.type == filter.type) &&
            (filter.tenant.empty() || h.tenant == filter.tenant) &&
            (filter.fingerprint == 0 || h.fingerprint == filter.fingerprint) &&
-           std::ranges::all_of(filter.labels, has_label);
+           std::ranges::all_of(filter.labels, has_label) && domain::matches(h, filter.clauses);
 }
 
 Result<Row> decode_row(Value item) {

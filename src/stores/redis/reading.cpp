@@ -66,6 +66,29 @@ void add_failures(std::map<std::uint64_t, FailureCounts>& failures, const Fields
     }
 }
 
+using Since = std::map<std::string, Time>;
+
+/// The queues of one shard that count queued tasks.
+Async<Result<Since>> oldest_of(Shard* shard, const redis::Scripts* scripts, const Fields* counts) {
+    constexpr std::size_t kQueuesPerCall = 32;
+    Since since;
+    ByFamily families;
+    add_counts(families, *counts);
+    for (const auto& [family, row] : families) {
+        if (row.by_state[static_cast<std::size_t>(State::queued)] > 0) since[family.first];
+    }
+    for (auto first = since.begin(); first != since.end();) {
+        std::vector<std::string> arguments{std::to_string(kOldestLanes)};
+        auto last = first;
+        for (; last != since.end() && arguments.size() <= kQueuesPerCall; ++last)
+            arguments.push_back(last->first);
+        CO_TRY(const Reply reply, co_await shard->run(scripts->oldest, std::move(arguments)));
+        for (std::size_t i = 1; first != last; ++first, ++i)
+            first->second = Time{Duration{number_of<std::int64_t>(reply.root()[i].text())}};
+    }
+    co_return since;
+}
+
 std::string record_name(const Key& key) {
     return std::string(domain::to_string(key.kind)) + ':' + key.id.text();
 }
@@ -81,7 +104,18 @@ Async<Result<Stats>> RedisStore::stats() {
     for (const Fields& of_shard : counts) add_counts(by_family, of_shard);
     std::map<std::uint64_t, FailureCounts> by_fingerprint;
     for (const Fields& of_shard : failures) add_failures(by_fingerprint, of_shard);
+    std::size_t next = 0;  // of_each asks them in their order
+    CO_TRY(const auto oldest, co_await inside_->of_each<Since>([&](Shard& shard) {
+        return oldest_of(&shard, &inside_->scripts, &counts[next++]);
+    }));
+    Since since;
+    for (const Since& of_shard : oldest) {
+        for (const auto& [queue, at] : of_shard) since[queue] = earlier(since[queue], at);
+    }
     Stats stats;
+    for (const auto& [queue, at] : since) {
+        if (is_set(at)) stats.oldest.push_back({queue, at});
+    }
     for (auto& [family, row] : by_family) stats.queues.push_back(std::move(row));
     for (auto& [fingerprint, row] : by_fingerprint) stats.failures.push_back(row);
     co_return stats;

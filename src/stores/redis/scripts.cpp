@@ -38,6 +38,7 @@ Scripts::Scripts(bool cluster)
       feed(script("feed", May::read, cluster)),
       tally(script("tally", May::read, cluster)),
       ready(script("ready", May::read, cluster)),
-      rung(script("rung", May::read, cluster)) {}
+      rung(script("rung", May::read, cluster)),
+      oldest(script("oldest", May::read, cluster)) {}
 
 }  // namespace holdfast::stores::redis

@@ -19,7 +19,7 @@ struct Scripts {
     Script commit;       ///< Refused by a server whose memory is used up …
     Script commit_full;  ///< … and the same where it brings no new work.
     Script claim, renew, due, trim, trim_feed, sweep, sweep_lanes;
-    Script load, list, feed, tally, ready, rung;
+    Script load, list, feed, tally, ready, rung, oldest;
 };
 
 }  // namespace holdfast::stores::redis

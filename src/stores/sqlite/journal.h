@@ -163,7 +163,7 @@ class Archive {
     virtual ~Archive() = default;
     virtual Tried<std::vector<std::optional<FinishedRow>>> finished(
         const std::vector<Uuid>& ids) = 0;
-    /// Gives rows until `visit` says false.
+    /// Gives rows until `visit` says false, without their histories and outcomes.
     virtual Tried<> walk(const FinishedQuery& query,
                          const std::function<bool(const FinishedRow&)>& visit) = 0;
     struct Old {

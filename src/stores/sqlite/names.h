@@ -35,6 +35,8 @@ class Names {
         return number;
     }
     const Text& text(Number number) const { return texts_[number < texts_.size() ? number : 0]; }
+    /// Of the numbers that were given, and 0.
+    std::size_t size() const { return texts_.size(); }
     Number find(std::string_view text) const {
         const auto found = numbers_.find(text);
         return found == numbers_.end() ? 0 : found->second;

@@ -6,12 +6,12 @@
 namespace holdfast::stores::sqlite {
 namespace {
 
-constexpr const char* kFinishedColumns =
+constexpr const char* kHeadColumns =
     "number, made, id, family, state, attempt, tenant, fingerprint, finished_at, bound_until, "
-    "header, history, "
-    "outcome";
+    "header";
 
-FinishedRow finished_row(const Statement& s) {
+/// What lists need; history and outcome may be on pages of their own.
+FinishedRow finished_head(const Statement& s) {
     return {.number = static_cast<std::uint64_t>(s.number(0)),
             .made = static_cast<std::uint64_t>(s.number(1)),
             .id = s.uuid(2),
@@ -23,9 +23,16 @@ FinishedRow finished_row(const Statement& s) {
             .finished_at = s.time(8),
             .bound_until = s.time(9),
             .header = std::string(s.blob(10)),
-            .history = std::string(s.blob(11)),
-            .outcome = Bytes(s.blob(12)),
+            .history = {},
+            .outcome = {},
             .has_logs = false};
+}
+
+FinishedRow finished_row(const Statement& s) {
+    FinishedRow row = finished_head(s);
+    row.history = s.blob(11);
+    row.outcome = Bytes(s.blob(12));
+    return row;
 }
 
 constexpr const char* column_of(FinishedQuery::By by) {
@@ -61,8 +68,8 @@ Statement& Reading::statement(const std::string& sql) {
 
 Tried<std::vector<std::optional<FinishedRow>>> Reading::finished(const std::vector<Uuid>& ids) {
     std::vector<std::optional<FinishedRow>> rows(ids.size());
-    Statement& s =
-        statement(std::string("SELECT ") + kFinishedColumns + " FROM finished WHERE id=?");
+    Statement& s = statement(std::string("SELECT ") + kHeadColumns +
+                             ", history, outcome FROM finished WHERE id=?");
     for (std::size_t i = 0; i < ids.size(); ++i) {
         s.bind(ids[i]);
         if (s.row()) rows[i] = finished_row(s);
@@ -79,12 +86,12 @@ Tried<> Reading::walk(const FinishedQuery& query,
         FinishedRow row;
         bool step() {
             if (!statement.row()) return false;
-            row = finished_row(statement);
+            row = finished_head(statement);
             return true;
         }
     };
     const char* column = column_of(query.by);
-    const std::string sql = std::string("SELECT ") + kFinishedColumns + " FROM finished WHERE " +
+    const std::string sql = std::string("SELECT ") + kHeadColumns + " FROM finished WHERE " +
                             (column == nullptr ? "" : std::string(column) + "=?3 AND ") +
                             "state=?1 AND made<?2 ORDER BY made DESC";
     std::vector<Cursor> cursors;

@@ -1,5 +1,6 @@
 // Reading: unfinished tasks from memory, finished ones from disk.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "stores/sqlite/header_codec.h"
@@ -29,6 +30,9 @@ std::uint64_t micros(Time time) {
     return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
+/// Each is looked at with a statement of its own per state; beyond this many, all rows are looked at.
+constexpr std::size_t kMostFamilies = 64;
+
 bool is_wanted(const Filter& filter, State state) {
     return filter.states.empty() || std::ranges::find(filter.states, state) != filter.states.end();
 }
@@ -45,28 +49,61 @@ std::vector<State> wanted_states(const Filter& filter, bool final) {
 /// Whether a row of the finished tasks is asked for. Looks into its header only where it must, and needs no names.
 class Sieve {
   public:
-    Sieve(const Filter& filter, std::set<std::uint64_t> families, sqlite::Names::Number tenant)
-        : filter_(filter), families_(std::move(families)), tenant_(tenant) {}
+    Sieve(Filter filter, std::set<std::uint64_t> families, const sqlite::Names& names)
+        : filter_(std::move(filter)),
+          families_(std::move(families)),
+          tenant_(names.find(filter_.tenant)) {
+        // Names are the store's thread's, so what they mean is found out here.
+        const auto is_about = [](domain::Field field) {
+            return [field](const domain::Clause& c) { return c.field == field; };
+        };
+        for (const domain::Clause& clause :
+             filter_.clauses | std::views::filter(is_about(domain::Field::tenant))) {
+            if (tenants_.empty()) tenants_.assign(names.size(), true);
+            for (sqlite::Names::Number number = 0; number < tenants_.size(); ++number)
+                tenants_[number] =
+                    tenants_[number] && domain::matches_text(names.text(number).view(), clause);
+        }
+        by_family_ = !filter_.queue.empty() || !filter_.type.empty() ||
+                     std::ranges::any_of(filter_.clauses, is_about(domain::Field::queue)) ||
+                     std::ranges::any_of(filter_.clauses, is_about(domain::Field::type));
+        std::erase_if(filter_.clauses, [](const domain::Clause& c) {
+            return c.field == domain::Field::queue || c.field == domain::Field::type ||
+                   c.field == domain::Field::tenant;
+        });
+    }
+
+    bool is_by_family() const { return by_family_; }
 
     bool passes(const FinishedRow& row) const {
-        if ((!filter_.queue.empty() || !filter_.type.empty()) && !families_.contains(row.family))
-            return false;
+        if (by_family_ && !families_.contains(row.family)) return false;
         if (!filter_.tenant.empty() && row.tenant != tenant_) return false;
+        if (!tenants_.empty() && (row.tenant >= tenants_.size() || !tenants_[row.tenant]))
+            return false;  // a number that was given since: of a task made since
         if (filter_.fingerprint != 0 && row.fingerprint != filter_.fingerprint) return false;
-        if (filter_.labels.empty() && !is_set(filter_.since) && !is_set(filter_.until)) return true;
+        if (filter_.labels.empty() && filter_.clauses.empty() && !is_set(filter_.since) &&
+            !is_set(filter_.until))
+            return true;
         Header h;
         sqlite::unpack_header(row.header, no_names_, h);
+        h.id = row.id;
+        h.state = row.state;
         return (!is_set(filter_.since) || h.created_at >= filter_.since) &&
                (!is_set(filter_.until) || h.created_at <= filter_.until) &&
-               std::ranges::all_of(filter_.labels, [&](const std::string& label) {
-                   return h.labels.find('\n' + label + '\n') != std::string::npos;
-               });
+               std::ranges::all_of(filter_.labels,
+                                   [&](const std::string& label) {
+                                       return h.labels.find('\n' + label + '\n') !=
+                                              std::string::npos;
+                                   }) &&
+               domain::matches(h, filter_.clauses);
     }
 
   private:
     Filter filter_;
     std::set<std::uint64_t> families_;
     sqlite::Names::Number tenant_;
+    bool by_family_ = false;
+    std::vector<bool> tenants_;  ///< Which ones pass, by number; empty: all.
     sqlite::Names no_names_;
 };
 
@@ -218,7 +255,8 @@ Async<Result<Stats>> SqliteStore::stats() {
     const auto is_empty = [](const auto& counts) {
         return std::ranges::all_of(counts.by_state, [](std::uint64_t n) { return n == 0; });
     };
-    stats = {};
+    stats.queues.clear();
+    stats.failures.clear();
     for (auto& [key, counts] : queues) {
         if (!is_empty(counts)) stats.queues.push_back(std::move(counts));
     }
@@ -270,39 +308,50 @@ Async<Result<SqliteStore::FinishedPage>> SqliteStore::list_finished(Filter filte
     for (const sqlite::FamilyRow& row : scribe_->families().rows()) {
         if (row.number != 0 && row.kind == filter.kind &&
             (filter.queue.empty() || row.queue == filter.queue) &&
-            (filter.type.empty() || row.type == filter.type))
+            (filter.type.empty() || row.type == filter.type) &&
+            is_family_of(filter, row.queue, row.type))
             families.insert(row.number);
     }
     const sqlite::Names::Number tenant = scribe_->names().find(filter.tenant);
     if (families.empty() || (!filter.tenant.empty() && tenant == 0)) co_return FinishedPage{};
-    if (!filter.tenant.empty()) {
-        query.by = FinishedQuery::By::tenant;
-        query.values = {tenant};
-    } else if (filter.fingerprint != 0) {
+    const Sieve sieve(filter, families, scribe_->names());
+    std::set<std::uint64_t> groups;
+    if (memory::asks_for_failed(filter)) {
+        for (const auto& [key, count] : scribe_->count_finished().failures) {
+            if (count > 0 && is_wanted(filter, key.second)) groups.insert(key.first);
+        }
+        if (groups.empty()) co_return FinishedPage{};
+    }
+    if (filter.fingerprint != 0) {
         query.by = FinishedQuery::By::fingerprint;
         query.values = {filter.fingerprint};
-    } else if (!filter.queue.empty() || !filter.type.empty()) {
+    } else if (!groups.empty() && groups.size() <= kMostFamilies) {
+        query.by = FinishedQuery::By::fingerprint;
+        query.values.assign(groups.begin(), groups.end());
+    } else if (!filter.tenant.empty()) {
+        query.by = FinishedQuery::By::tenant;
+        query.values = {tenant};
+    } else if (sieve.is_by_family() && families.size() <= kMostFamilies) {
         query.by = FinishedQuery::By::family;
         query.values.assign(families.begin(), families.end());
     }
     const std::uint64_t bottom = is_set(filter.since) ? micros(filter.since) : 0;
-    co_return co_await reading([this, query = std::move(query),
-                                sieve = Sieve(filter, std::move(families), tenant), bottom, limit,
-                                budget]() -> Tried<FinishedPage> {
-        FinishedPage page;
-        auto walked = journal_->archive().walk(query, [&](const FinishedRow& row) {
-            if (row.made < bottom) return false;
-            if (page.scanned == budget || page.rows.size() == limit) {
-                page.next = row.made + 1;
-                return false;
-            }
-            ++page.scanned;
-            if (sieve.passes(row)) page.rows.push_back(row);
-            return true;
+    co_return co_await reading(
+        [this, query = std::move(query), sieve, bottom, limit, budget]() -> Tried<FinishedPage> {
+            FinishedPage page;
+            auto walked = journal_->archive().walk(query, [&](const FinishedRow& row) {
+                if (row.made < bottom) return false;
+                if (page.scanned == budget || page.rows.size() == limit) {
+                    page.next = row.made + 1;
+                    return false;
+                }
+                ++page.scanned;
+                if (sieve.passes(row)) page.rows.push_back(row);
+                return true;
+            });
+            if (!walked) return std::unexpected(walked.error());
+            return page;
         });
-        if (!walked) return std::unexpected(walked.error());
-        return page;
-    });
 }
 
 Async<Result<Page>> SqliteStore::list(Filter filter, std::string cursor, std::size_t limit,

@@ -25,6 +25,7 @@ namespace json = boost::json;
 struct ClientOptions {
     std::string server = "http://127.0.0.1:7400";
     std::string token = {};        ///< Sent as a bearer token when set.
+    std::string user = {};         ///< Who acts, for the server's audit; at most 100 characters.
     Milliseconds timeout{15'000};  ///< For an answer, beyond the time a call asks to wait for.
     Milliseconds connect_timeout{5'000};
     int attempts = 5;              ///< Of one call, where trying again is safe. 1: never again.
@@ -64,6 +65,7 @@ struct Receipt {
 
 /// Which tasks. What is empty does not narrow.
 struct Filter {
+    std::string q = {};  ///< A line of the filter language; the other members narrow it further.
     std::vector<std::string> states = {};  ///< Any of these.
     std::string queue = {}, type = {}, tenant = {};
     std::vector<std::string> labels = {};  ///< Each "key=value"; all must match.
@@ -170,6 +172,8 @@ class Client {
     /// {action, filter, dry_run, limit, rate}, as in the API.
     json::object bulk(const json::object& request);
     json::object bulk_report(std::string_view bulk_id);
+    /// What goes wrong with the tasks that match, by kind: {groups, total, exact}.
+    json::object failures(std::string_view q = {}, std::size_t limit = 50);
     /// "pause", "resume" or "stop".
     json::object control_bulk(std::string_view bulk_id, std::string_view control);
     /// Both answer with what the server says, whatever its status.

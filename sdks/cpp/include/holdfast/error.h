@@ -18,6 +18,7 @@ enum class Code : std::uint8_t {
     conflict,          ///< Same idempotency key, different body; or it changed meanwhile.
     overloaded,        ///< The server sheds load and did nothing: try again after `retry_after`.
     unavailable,       ///< The server could not finish it: it may or may not have happened.
+    forbidden,         ///< Not allowed on this server, e.g. one that is read-only.
     unauthorized,      ///< It wants another token, or forbids this.
     unreachable,       ///< No connection to the server: nothing was sent.
     timed_out,         ///< No answer in time: it may or may not have happened.

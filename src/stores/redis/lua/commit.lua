@@ -49,6 +49,7 @@ end
 
 -- The cold half is read only where it is another one than the put's.
 local function stored(put)
+  if put[EXPECTED_VERSION] == 0 and redis.call('EXISTS', put[KEY]) == 0 then return false end
   local r = redis.call('HMGET', put[KEY], 'h', 'c', 's', 'a', 'x', 'o')
   if not r[1] then return false end
   local same, family, lane, entry, kept = r[2] == put[COLD], put[FAMILY], put[LANE], r[5], false
@@ -73,7 +74,8 @@ local function examine_puts(puts, olds)
 end
 
 -- A binding names a record by its id alone: it may be of any kind.
-local KINDS = {'task', 'plan', 'schedule', 'account', 'delivery', 'cursor', 'queue', 'bulk'}
+local KINDS = {'task', 'plan', 'schedule', 'account', 'delivery', 'cursor', 'queue', 'bulk',
+  'series', 'audit'}
 local function is_there(id)
   local keys = {}
   for i, kind in ipairs(KINDS) do keys[i] = P .. kind .. ':' .. id end

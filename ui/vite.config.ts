@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+// `npm run dev` shows the sources beside a running server: HOLDFAST_SERVER says where that is.
+const server = process.env.HOLDFAST_SERVER ?? 'http://127.0.0.1:7400';
+const paths = ['/v1', '/internal', '/healthz', '/readyz', '/metrics', '/openapi.json'];
+
+export default defineConfig({
+  base: './',
+  build: {
+    outDir: process.env.HOLDFAST_UI_OUT ?? 'dist',
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: { polyfill: false }, // a page's parts are asked for at once, not one after the other
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { proxy: Object.fromEntries(paths.map(path => [path, server])) },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+});
