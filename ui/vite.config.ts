@@ -13,6 +13,17 @@ export default defineConfig({
     modulePreload: { polyfill: false }, // a page's parts are asked for at once, not one after the other
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // Few files: on a slow machine each request costs more than the bytes that a page does not need.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'shell', minShareCount: 3, priority: 1 },
+            { name: 'list', test: /components[\\/](TaskList|columns)/ },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: Object.fromEntries(paths.map(path => [path, server])) },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },

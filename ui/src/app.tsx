@@ -7,13 +7,14 @@ import { Asking, Dialog } from './components/Dialog';
 import { get } from './lib/api';
 import { shortNumber, shortTime, zoneName } from './lib/format';
 import { t, type Key } from './lib/i18n';
+import { listAhead } from './lib/listing';
 import { activeShortcuts, useKeys } from './lib/keys';
 import { dismiss, toasts } from './lib/notices';
 import { useResource } from './lib/resource';
 import { lang, shortcuts, theme } from './lib/settings';
 import { counters, heardAt, paused, status } from './lib/stream';
 import type { Readiness } from './lib/types';
-import { go, href, path } from './lib/url';
+import { go, href, param, path } from './lib/url';
 
 /** A page as the navigation and the router know it. What the server does not have yet has no row. */
 interface PageEntry {
@@ -26,13 +27,15 @@ interface PageEntry {
   load(): Promise<{ default: ComponentType<{ id: string }> }>;
   /** Opened when the address has something behind the page's own part. */
   detail?(): Promise<{ default: ComponentType<{ id: string }> }>;
+  /** Asks for what the page shows first, while its script is still under way. */
+  ahead?(): Promise<void>;
   /** How many there are, for the badge. */
   count?(): number;
 }
 
 const PAGES: readonly PageEntry[] = [
   { id: '', icon: 'overview', title: 'nav.overview', key: 'o', load: () => import('./pages/Overview') },
-  { id: 'tasks', icon: 'tasks', title: 'nav.tasks', key: 't', load: () => import('./pages/Tasks'), detail: () => import('./pages/Task') },
+  { id: 'tasks', icon: 'tasks', title: 'nav.tasks', key: 't', load: () => import('./pages/Tasks'), ahead: () => listAhead(param('q')), detail: () => import('./pages/Task') },
   { id: 'failures', icon: 'failures', title: 'nav.failures', key: 'f', load: () => import('./pages/Failures') },
   { id: 'suspended', icon: 'suspended', title: 'nav.suspended', key: 's', load: () => import('./pages/Suspended'), count: () => counters.value?.tasks.suspended ?? 0 },
   { id: 'queues', icon: 'queues', title: 'nav.queues', key: 'q', load: () => import('./pages/Queues'), detail: () => import('./pages/Queue') },
@@ -150,9 +153,12 @@ function Toasts() {
   );
 }
 
-const loaded = new Map<() => unknown, ComponentType<{ id: string }>>();
+const ROWS_LATE = 200;
+type Loader = PageEntry['load'];
+const loading = new Map<Loader, Promise<void>>();
+const loaded = new Map<Loader, ComponentType<{ id: string }>>();
 
-function loaderOf(local: string): PageEntry['load'] | undefined {
+function loaderOf(local: string): Loader | undefined {
   const { entry, id } = pageOf(local);
   return id !== '' && entry?.detail ? entry.detail : entry?.load;
 }
@@ -160,7 +166,21 @@ function loaderOf(local: string): PageEntry['load'] | undefined {
 /** Loads the page of the address; begun while the words are still under way. */
 export async function loadPage(): Promise<void> {
   const load = loaderOf(path.peek());
-  if (load && !loaded.has(load)) loaded.set(load, (await load()).default);
+  if (!load) return;
+  if (!loading.has(load)) loading.set(load, begin(load));
+  await loading.get(load);
+}
+async function begin(load: Loader): Promise<void> {
+  const { entry } = pageOf(path.peek());
+  const answered = entry?.load === load ? entry.ahead?.() : undefined;
+  try {
+    loaded.set(load, (await load()).default);
+    // A page that comes with its rows is drawn once; one whose rows are late is drawn without them.
+    if (answered) await Promise.race([answered, new Promise(done => setTimeout(done, ROWS_LATE))]);
+  } catch (error) {
+    loading.delete(load); // it may be tried again
+    throw error;
+  }
 }
 
 /** The page of the address; the one before stays until it is there. */

@@ -10,15 +10,14 @@ import './styles/index.css';
 
 followLinks();
 listenToKeys();
-startStream();
-void loadPage();
+const page = loadPage();
 
-const root = document.getElementById('app')!;
-let shown = false;
+// First the page and its words, then what keeps it alive.
 effect(() => {
   void lang.value;
-  void loadWords().then(() => {
-    if (!shown) render(<App />, root);
-    shown = true;
-  });
+  void loadWords();
+});
+void Promise.allSettled([loadWords(), page]).then(() => {
+  render(<App />, document.getElementById('app')!);
+  startStream();
 });

@@ -9,6 +9,7 @@ import { openBrowser, pause, Server, until } from '../test/house.mjs';
 const TASKS = Number(process.argv[2] ?? 1_000_000);
 const FINISHED = 0.7;
 const THROTTLE = 4;
+const ROUNDS = 9;
 
 const median = list => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 const quantile = (list, share) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))];
@@ -65,7 +66,7 @@ async function listAnswers(server) {
 
 async function interactive(browser, server, where, ready) {
   const times = [];
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
@@ -77,7 +78,7 @@ async function interactive(browser, server, where, ready) {
     }), ready));
     await context.close();
   }
-  say(`${where}: usable at ${THROTTLE}× CPU throttle, median of 5`, `${Math.round(median(times))} ms`, '≤ 1000 ms');
+  say(`${where}: usable at ${THROTTLE}× CPU throttle, median of ${ROUNDS}, slowest ${Math.round(Math.max(...times))}`, `${Math.round(median(times))} ms`, '≤ 1000 ms');
 }
 
 async function scroll(browser, server) {
@@ -157,18 +158,19 @@ async function cost(browser, server) {
 
 const server = new Server('serve', ['--log-level', 'error']);
 await server.start();
-const browser = await openBrowser();
+let browser;
 try {
   const start = performance.now();
   await fill(server);
   say(`${TASKS.toLocaleString('en')} tasks stored, ${FINISHED * 100} % of them finished`, `${Math.round((performance.now() - start) / 1000)} s`, '');
   await until(async () => (await server.get('/readyz')).status === 'ready', 'the server is ready');
   await listAnswers(server);
+  browser = await openBrowser();
   await interactive(browser, server, '/', 'main h1');
   await interactive(browser, server, '/ui/tasks', 'tbody tr td');
   await scroll(browser, server);
   await cost(browser, server);
 } finally {
-  await browser.close();
+  await browser?.close();
   await server.end();
 }

@@ -42,6 +42,10 @@ export interface VTableProps<T> {
 }
 
 const MOST_ROWS = 58;
+/** So many rows are scrolled before the next ones are drawn. */
+const STEP = 4;
+/** What usually stands above and below a table, in pixels: a first guess at its height. */
+const AROUND = 217;
 
 interface Kept<T> {
   row: T | undefined;
@@ -54,7 +58,9 @@ export function VTable<T>(props: VTableProps<T>) {
   const height = density.value === 'cosy' ? 38 : 30;
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [fits, setFits] = useState(24);
+  const [fits, setFits] = useState(() => Math.max(8, Math.ceil((window.innerHeight - AROUND) / height)));
+  /** The first drawing is of the rows in sight alone, so that it is soon there. */
+  const [drawn, setDrawn] = useState(false);
   /** The last of the moves whose row has the focus. */
   const focused = useRef(0);
   const kept = useRef(new Map<number, Kept<T>>());
@@ -66,11 +72,11 @@ export function VTable<T>(props: VTableProps<T>) {
     return () => window.removeEventListener('pointerup', release);
   }, []);
   const extent = count + ahead;
-  const over = Math.max(1, Math.min(6, Math.floor((MOST_ROWS - fits - 4) / 2)));
+  const over = Math.max(1, Math.min(6, Math.floor((MOST_ROWS - fits - STEP) / 2)));
   // A row that leaves gives its element to one that comes: as many names as there can be rows.
-  const slots = fits + 4 + 2 * over + 1;
+  const slots = fits + STEP + 2 * over + 1;
   const first = Math.max(0, Math.min(top, extent - fits) - over);
-  const last = Math.min(extent, top + fits + 4 + over);
+  const last = Math.min(extent, top + fits + (drawn ? STEP + over : 0));
   const now = clock.value;
 
   useLayoutEffect(() => {
@@ -78,7 +84,11 @@ export function VTable<T>(props: VTableProps<T>) {
     watcher.observe(scroller.current!);
     return () => watcher.disconnect();
   }, [height]);
+  useEffect(() => setDrawn(true), []);
+  const listed = useRef(props.listKey);
   useLayoutEffect(() => {
+    if (listed.current === props.listKey) return;
+    listed.current = props.listKey;
     scroller.current!.scrollTop = 0;
     setTop(0);
   }, [props.listKey]);
@@ -103,7 +113,7 @@ export function VTable<T>(props: VTableProps<T>) {
 
   const onScroll = () => {
     const at = Math.floor(scroller.current!.scrollTop / height);
-    const step = at - (at % 4);
+    const step = at - (at % STEP);
     if (step !== top) setTop(step);
   };
   const onKey = (event: KeyboardEvent) => {

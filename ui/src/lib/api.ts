@@ -67,8 +67,26 @@ async function call<T>(method: string, where: string, body?: unknown, signal?: A
   return (await (await send(method, where, body, signal)).json()) as T;
 }
 
-export function get<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
-  return call<T>('GET', url(path, params), undefined, signal);
+/** So long an answer that nobody has fetched is new enough. */
+const AHEAD_FOR = 5_000;
+const begun = new Map<string, { answer: Promise<unknown>; at: number }>();
+
+/** Asks for what a page will get as soon as its script is there: the first to get it has this answer. */
+export async function ahead(path: string, params: Params = {}): Promise<void> {
+  const where = url(path, params);
+  const answer = call('GET', where);
+  begun.set(where, { answer, at: Date.now() });
+  await answer.catch(() => {}); // whoever gets it is told
+}
+
+export async function get<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+  const where = url(path, params);
+  const early = begun.get(where);
+  begun.delete(where);
+  if (!early || Date.now() - early.at > AHEAD_FOR) return call<T>('GET', where, undefined, signal);
+  const answer = (await early.answer) as T;
+  signal?.throwIfAborted();
+  return answer;
 }
 /** The answer as it was written. */
 export async function getText(path: string, params: Params = {}, signal?: AbortSignal): Promise<string> {

@@ -1,5 +1,5 @@
 // Times, durations and numbers as people read them, in the chosen language and zone.
-import { locale } from './i18n';
+import { grouped, locale } from './i18n';
 import { zone } from './settings';
 
 const cache = new Map<string, Intl.DateTimeFormat>();
@@ -38,10 +38,28 @@ export function clockTime(at: number, seconds: boolean): string {
   return formatter(seconds ? CLOCK : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(at));
 }
 
-/** The zone as the top bar shows it: UTC+8. */
+/** 480 → UTC+8, -210 → UTC-3:30 */
+function offsetText(minutes: number): string {
+  if (minutes === 0) return 'UTC';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
+}
+
+/** What a zone is ahead of UTC at that moment; '' for one that this browser does not know. */
+export function offsetOf(name: string, at: Date): string {
+  if (name === 'UTC') return 'UTC';
+  if (name === 'local') return offsetText(-at.getTimezoneOffset()); // the first paint waits for no formatter
+  try {
+    const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset', timeZone: name }).formatToParts(at);
+    return parts.find(part => part.type === 'timeZoneName')?.value.replace('GMT', 'UTC') ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The chosen zone as the top bar shows it: UTC+8. A zone that this browser does not know is shown as the local one. */
 export function zoneName(): string {
-  const part = formatter({ timeZoneName: 'shortOffset' }).formatToParts(new Date()).find(p => p.type === 'timeZoneName');
-  return part?.value.replace('GMT', 'UTC') ?? 'UTC';
+  return offsetOf(zone.value, new Date()) || offsetOf('local', new Date());
 }
 
 const UNITS = [
@@ -68,20 +86,18 @@ export function duration(ms: number): string {
 
 const numbers = new Map<string, Intl.NumberFormat>();
 /** Making a formatter costs more than all it formats. */
-function numberFormat(options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = `${locale()}|${JSON.stringify(options)}`;
   let made = numbers.get(key);
   if (!made) numbers.set(key, (made = new Intl.NumberFormat(locale(), options)));
   return made;
 }
 
-export function number(n: number): string {
-  return numberFormat().format(n);
-}
+export { grouped as number };
 
 /** 1 234 567 → 1.2M (123万 in Chinese): for tiles, where the whole number is in the title. */
 export function shortNumber(n: number): string {
-  return n < 10_000 ? number(n) : numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(n);
+  return n < 10_000 ? grouped(n) : numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(n);
 }
 
 /** 0.4, 12, 1 200: tasks per second. */
@@ -94,7 +110,7 @@ export function percent(share: number): string {
 }
 
 export function bytes(n: number): string {
-  if (n < 1024) return `${n} B`;
+  if (n < 1024) return `${grouped(n)} B`;
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   let value = n;
   let at = -1;

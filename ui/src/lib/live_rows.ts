@@ -9,11 +9,15 @@ const WATCHED = 100;
 
 /** The list of a query; the one before stays until the first answer is there. */
 export function useStore(q: string, round: number): { shown: RowStore; next: RowStore } {
-  const next = useMemo(() => new RowStore(sourceOf(q)), [q, round]);
+  // Begun at once, not after the first paint.
+  const { next, first } = useMemo(() => {
+    const store = new RowStore(sourceOf(q));
+    return { next: store, first: store.more() };
+  }, [q, round]);
   const [shown, show] = useState(next);
   useEffect(() => {
     let over = false;
-    void next.more().then(() => !over && next.ready && show(next));
+    void first.then(() => !over && next.ready && show(next));
     return () => {
       over = true;
       if (next !== shownNow.current) next.close();
@@ -56,7 +60,7 @@ export function useLive(store: RowStore, sight: { current: readonly string[] }):
       clearTimeout(timer);
     };
   }, [store]);
-  const looked = useRef(0);
+  const looked = useRef(Date.now());
   useSignalEffect(() => {
     void pulse.value;
     if (paused.value || document.hidden || store.cost === 'scan' || Date.now() - looked.current < LOOK_EVERY) return;

@@ -2,6 +2,7 @@
 // far away only the id is kept; they are read again by it. Nothing is ever put in between: what is new is only counted.
 import { signal } from '@preact/signals';
 import { ApiError, get } from './api';
+import { listParams, PAGE } from './listing';
 import type { TaskHead, TaskPage } from './types';
 
 export interface RowSource {
@@ -9,7 +10,6 @@ export interface RowSource {
   some(ids: readonly string[], stop: AbortSignal): Promise<TaskHead[]>;
 }
 
-export const PAGE = 200;
 /** So many rows are kept whole. */
 const KEPT = 5_000;
 /** So many more requests a list makes by itself when an indexed search stopped early. */
@@ -20,7 +20,7 @@ const FLASH = 900;
 
 export function sourceOf(q: string): RowSource {
   return {
-    page: (cursor, limit, stop) => get<TaskPage>('v1/tasks', { q, fields: 'header', limit, cursor }, stop),
+    page: (cursor, limit, stop) => get<TaskPage>('v1/tasks', listParams(q, cursor, limit), stop),
     some: async (ids, stop) => (await get<TaskPage>('v1/tasks', { ids: ids.join(','), fields: 'header', limit: PAGE }, stop)).tasks,
   };
 }

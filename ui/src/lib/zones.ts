@@ -1,4 +1,4 @@
-// The time zones that this browser knows, and what they are ahead of UTC.
+// The time zones that this browser knows, by all the names that people type.
 import { rank } from './rank';
 
 export interface Zone {
@@ -12,17 +12,6 @@ const ALSO: Readonly<Record<string, string>> = {
   'Asia/Shanghai': 'Beijing|China|北京|上海|中国', 'Asia/Hong_Kong': '香港', 'Asia/Taipei': '台北', 'Asia/Tokyo': '东京|Japan', 'Asia/Singapore': '新加坡',
   'America/New_York': 'Boston|Washington|EST|纽约', 'America/Los_Angeles': 'San Francisco|Seattle|PST|洛杉矶', 'Europe/London': 'GMT|BST|伦敦', 'Europe/Berlin': 'Frankfurt|CET|柏林', 'Asia/Kolkata': 'Delhi|Mumbai|Bangalore|IST|Calcutta',
 };
-
-/** +08:00 as UTC+8, for the moment `now`. */
-export function offsetOf(zone: string, now: Date): string {
-  const options = { timeZoneName: 'shortOffset', ...(zone === 'local' ? {} : { timeZone: zone }) } as const;
-  try {
-    const part = new Intl.DateTimeFormat('en', options).formatToParts(now).find(one => one.type === 'timeZoneName');
-    return part?.value.replace('GMT', 'UTC') ?? '';
-  } catch {
-    return '';
-  }
-}
 
 export function knownZones(local: string, localText: string): Zone[] {
   const named = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : [];

@@ -3,10 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { clock, Page, Section } from '../components/basics';
 import { Pick } from '../components/Pick';
-import { shortTime, zoneName } from '../lib/format';
+import { offsetOf, shortTime, zoneName } from '../lib/format';
 import { t, type Key } from '../lib/i18n';
 import { density, lang, shortcuts, theme, user, zone } from '../lib/settings';
-import { findZones, knownZones, offsetOf } from '../lib/zones';
+import { findZones, knownZones } from '../lib/zones';
 
 const MOST_ZONES = 60;
 
