@@ -63,6 +63,8 @@ Answer claim(Call call) {
             co_await give_back(&call.engine(), std::move(tasks));
             tasks.clear();
         }
+        for (const engine::ClaimedTask& task : tasks)
+            call.services->workers.holds_until(wanted.worker, task.record.header.lease_until);
         if (!tasks.empty() || left <= Duration{0} || gone || call.services->stopping())
             co_return Response{.body = nodes::tasks_json(tasks)};
     }
@@ -96,6 +98,9 @@ Answer heartbeat(Call call) {
     const std::vector<nodes::Ref> refs = nodes::refs_of(beats.items);
     const auto answers = co_await call.engine().heartbeat(std::move(beats.items));
     if (const Error* error = nobody_answered(answers)) co_return std::unexpected(*error);
+    for (const auto& beat : answers) {
+        if (beat) call.services->workers.holds_until(beats.worker, beat->lease_until);
+    }
     co_return Response{.body = nodes::beats_json(refs, answers)};
 }
 

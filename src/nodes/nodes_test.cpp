@@ -481,7 +481,7 @@ TEST_F(StreamTest, it_is_listed_while_it_is_connected) {
     EXPECT_EQ(
         workers.json("i1"),
         R"([{"name":"w","kind":"stream","instance":"i1","queues":["default"],"slots":4,"running":2,)"
-        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:05.000Z",)"
+        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:05.000Z","busy_until":null,)"
         R"("draining":false,"labels":{"gpu":"a"},"models":[],"address":"127.0.0.1:9"}])");
     EXPECT_EQ(workers.drain("w"), 1U);
     EXPECT_NE(workers.json("i1").find(R"("draining":true)"), std::string::npos);

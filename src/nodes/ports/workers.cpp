@@ -1,9 +1,13 @@
 #include "nodes/ports/workers.h"
 
+#include <algorithm>
+
 #include "nodes/ports/worker_json.h"
 
 namespace holdfast::nodes {
 namespace {
+
+constexpr Duration kLookEvery = std::chrono::seconds{1};
 
 void append_texts(std::string& out, const std::vector<std::string>& texts) {
     out += '[';
@@ -26,7 +30,12 @@ void append_worker(std::string& out, const Worker& w, std::string_view instance)
     out.append(R"(,"running":)").append(w.running ? std::to_string(*w.running) : "null");
     out.append(R"(,"connected_at":")").append(format_time(w.connected_at));
     out.append(R"(","last_seen":")").append(format_time(w.last_seen));
-    out.append(R"(","draining":)").append(w.draining ? "true" : "false");
+    out += R"(","busy_until":)";
+    if (w.busy_until == Time{})
+        out += "null";
+    else
+        out.append("\"").append(format_time(w.busy_until)).append("\"");
+    out.append(R"(,"draining":)").append(w.draining ? "true" : "false");
     out += R"(,"labels":{)";
     for (const auto& label : w.labels) {
         if (&label != &w.labels.front()) out += ',';
@@ -50,7 +59,16 @@ void Workers::seen_claiming(std::string_view name, const std::vector<std::string
 }
 
 void Workers::seen_beating(std::string_view name, std::size_t running, std::string_view address) {
-    seen(name, address).running = running;
+    Worker& worker = seen(name, address);
+    worker.running = running;
+    if (running == 0) worker.busy_until = Time{};
+}
+
+void Workers::holds_until(std::string_view name, Time lease_end) {
+    const auto known = http_by_name_.find(name);
+    if (known == http_by_name_.end()) return;
+    Time& until = known->second->busy_until;
+    until = std::max(until, lease_end);
 }
 
 Worker& Workers::seen(std::string_view name, std::string_view address) {
@@ -75,10 +93,16 @@ Worker& Workers::seen(std::string_view name, std::string_view address) {
 }
 
 void Workers::forget_old() {
-    const Time before = clock_.now() - kForgottenAfter;
-    while (!http_.empty() && http_.front().last_seen < before) {
-        http_by_name_.erase(http_.front().name);
-        http_.pop_front();
+    const Time now = clock_.now();
+    if (now - looked_ < kLookEvery) return;  // those who hold a lease stay in the way
+    looked_ = now;
+    for (auto at = http_.begin(); at != http_.end() && at->last_seen < now - kForgottenAfter;) {
+        if (at->busy_until > now) {
+            ++at;
+            continue;
+        }
+        http_by_name_.erase(at->name);
+        at = http_.erase(at);
     }
 }
 

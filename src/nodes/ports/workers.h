@@ -27,6 +27,7 @@ struct Worker {
     std::optional<std::size_t> running;  ///< Of an HTTP worker: as its last heartbeat said.
     Time connected_at;                   ///< Of an HTTP worker: first seen.
     Time last_seen;
+    Time busy_until{};  ///< Of an HTTP worker: the latest lease that it is known to hold ends then.
     bool draining = false;
     bool stream = false;
 };
@@ -41,10 +42,12 @@ class Workers {
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
 
-    // ---- HTTP workers: seen when they claim and when they send heartbeats ----
+    // ---- HTTP workers: seen when they claim and when they send heartbeats; remembered while they hold a lease ----
     void seen_claiming(std::string_view name, const std::vector<std::string>& queues,
                        std::string_view address);
     void seen_beating(std::string_view name, std::size_t running, std::string_view address);
+
+    void holds_until(std::string_view name, Time lease_end);
 
     // ---- streams ----
     struct Stream {
@@ -64,8 +67,8 @@ class Workers {
     void requested(const Uuid& id, bool cancel, bool pause);
 
     std::size_t size();
-    /// [{name,kind,instance,queues,slots,running,connected_at,last_seen,draining,labels,models,address}], at most so
-    /// many: streams first, each kind in the order in which they came.
+    /// [{name,kind,instance,queues,slots,running,connected_at,last_seen,busy_until,draining,labels,models,address}], at
+    /// most so many: streams first, each kind in the order in which they came.
     std::string json(std::string_view instance, std::size_t most = SIZE_MAX);
 
   private:
@@ -74,6 +77,7 @@ class Workers {
 
     const Clock& clock_;
     std::list<Stream> streams_;
+    Time looked_{};           ///< When old ones were last looked for.
     std::list<Worker> http_;  ///< The one that was not seen for the longest time first.
     boost::unordered_flat_map<std::string_view, std::list<Worker>::iterator> http_by_name_;
 };

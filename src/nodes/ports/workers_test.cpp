@@ -37,7 +37,7 @@ TEST_F(WorkersTest, a_stream_is_shown_until_it_leaves) {
     EXPECT_EQ(
         workers.json("i1"),
         R"([{"name":"w\"1","kind":"stream","instance":"i1","queues":["a","b"],"slots":8,"running":3,)"
-        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:00.000Z",)"
+        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:00.000Z","busy_until":null,)"
         R"("draining":false,"labels":{"gpu":"a100"},"models":["m"],"address":"127.0.0.1:5"}])");
     clock.advance(1h);
     EXPECT_EQ(workers.size(), 1U) << "a connection is not forgotten";
@@ -53,7 +53,7 @@ TEST_F(WorkersTest, an_http_worker_is_shown_as_it_was_seen) {
     EXPECT_EQ(
         workers.json("i1"),
         R"([{"name":"w","kind":"http","instance":"i1","queues":["q"],"slots":null,"running":2,)"
-        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:10.000Z",)"
+        R"("connected_at":"2026-01-05T00:00:00.000Z","last_seen":"2026-01-05T00:00:10.000Z","busy_until":null,)"
         R"("draining":false,"labels":{},"models":[],"address":"127.0.0.1:2"}])");
 }
 
@@ -63,8 +63,30 @@ TEST_F(WorkersTest, an_http_worker_that_is_not_seen_is_forgotten) {
     clock.advance(Workers::kForgottenAfter);
     workers.seen_beating("a", 0, "");
     EXPECT_EQ(names(), (std::vector<std::string>{"b", "a"}));
-    clock.advance(1us);
+    clock.advance(1s);
     EXPECT_EQ(names(), (std::vector<std::string>{"a"}));
+}
+
+TEST_F(WorkersTest, an_http_worker_that_holds_a_lease_is_not_forgotten_before_it_ends) {
+    workers.seen_claiming("long", {"q"}, "");
+    workers.holds_until("long", clock.now() + 10min);
+    workers.holds_until("long", clock.now() + 1min);  // of a second task
+    workers.holds_until("nobody", clock.now() + 10min);
+    workers.seen_claiming("short", {"q"}, "");
+    clock.advance(5min);
+    EXPECT_EQ(names(), (std::vector<std::string>{"long"}));
+    EXPECT_NE(workers.json("i1").find(R"("busy_until":"2026-01-05T00:10:00.000Z")"),
+              std::string::npos);
+    clock.advance(6min);
+    EXPECT_TRUE(names().empty());
+}
+
+TEST_F(WorkersTest, a_heartbeat_without_tasks_ends_what_was_held) {
+    workers.seen_claiming("w", {"q"}, "");
+    workers.holds_until("w", clock.now() + 10min);
+    workers.seen_beating("w", 0, "");
+    clock.advance(2min);
+    EXPECT_TRUE(names().empty());
 }
 
 TEST_F(WorkersTest, there_is_a_bound_and_whoever_was_seen_last_stays) {

@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-11-17T12:00:00.000Z');
 const ago = (ms: number) => new Date(NOW - ms).toISOString();
 const counts = (some: Partial<Counts> = {}) => ({ ...Object.fromEntries(STATES.map(state => [state, 0])), ...some }) as Counts;
 const queue = (name: string, more: Partial<Queue> = {}): Queue => ({ name, paused: false, closed: false, lanes_by_type: false, concurrency: 0, rate: 0, tasks: counts(), ...more });
-const worker = (name: string, queues: string[], more: Partial<Worker> = {}): Worker => ({ name, kind: 'stream', instance: 'a', queues, slots: 4, running: 0, connected_at: ago(1e6), last_seen: ago(500), draining: false, labels: {}, models: [], address: '', ...more });
+const worker = (name: string, queues: string[], more: Partial<Worker> = {}): Worker => ({ name, kind: 'stream', instance: 'a', queues, slots: 4, running: 0, connected_at: ago(1e6), last_seen: ago(500), busy_until: null, draining: false, labels: {}, models: [], address: '', ...more });
 const group = (fingerprint: string, open: number): FailureGroup => ({ fingerprint, message: 'm', sample: 's', kind: 'transient', code: null, type: 't', queue: 'q', tasks: counts(), open, failed: 9, first_seen: null, last_seen: null, sample_task: 'x' });
 const ready = (more: Partial<Readiness> = {}): Readiness => ({ status: 'ready', instance: 'a', roles: [], store: 's', durability: 'fsync', degraded: false, problems: [], time: ago(0), ...more });
 const kinds = (facts: Partial<Facts>) => needs({ now: NOW, ...facts }).map(need => need.is);
@@ -37,6 +37,9 @@ test('a worker that drains or is silent serves no queue', () => {
   expect(kinds({ queues, workers: [worker('w', ['q'], { draining: true })] })).toEqual(['no_worker']);
   expect(kinds({ queues, workers: [worker('w', ['q'], { last_seen: ago(SILENT_AFTER + 1) })] })).toEqual(['no_worker', 'silent']);
   expect(kinds({ queues, workers: [worker('w', ['q'], { last_seen: ago(SILENT_AFTER - 1) })] })).toEqual([]);
+  const last_seen = ago(SILENT_AFTER + 1);
+  expect(kinds({ queues, workers: [worker('w', ['q'], { last_seen, busy_until: ago(-1_000) })] })).toEqual([]);
+  expect(kinds({ queues, workers: [worker('w', ['q'], { last_seen, busy_until: ago(1_000) })] })).toEqual(['no_worker', 'silent']);
 });
 
 test('what the server says of its own health comes first, and the doctor is named', () => {

@@ -22,8 +22,9 @@ export interface Facts {
 export const SILENT_AFTER = 90_000;
 const MOST_GROUPS = 3;
 
-export function isSilent(worker: Pick<Worker, 'last_seen'>, now: number): boolean {
-  return now - Date.parse(worker.last_seen) > SILENT_AFTER;
+/** Whoever holds a long lease need not say anything before it ends. */
+export function isSilent(worker: Pick<Worker, 'last_seen' | 'busy_until'>, now: number): boolean {
+  return now - Date.parse(worker.last_seen) > SILENT_AFTER && !(worker.busy_until && Date.parse(worker.busy_until) > now);
 }
 
 function problems(readiness: Readiness | undefined): Need[] {

@@ -125,6 +125,8 @@ export interface Worker {
   running: number | null;
   connected_at: string;
   last_seen: string;
+  /** Of an HTTP worker: when the latest lease that it holds ends. */
+  busy_until: string | null;
   draining: boolean;
   labels: Record<string, string>;
   models: string[];
