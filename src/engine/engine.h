@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -198,13 +199,28 @@ class Engine {
         Time from, until;
     };
     static Suspect suspect(const domain::Header& header);
-    /// What may still be looked at for the first failures of groups, and at how much was.
+    /// The tasks of one group, newest first, as far as they were looked at.
+    struct GroupTasks {
+        domain::Header sample;  ///< The newest.
+        std::vector<Suspect> tasks;
+        std::set<std::string> tenants;
+        bool is_all = false;
+
+        void add(const domain::Header& header);
+    };
+    /// What may still be looked at for groups, and at how much was.
     struct FailureLook {
-        std::size_t headers = stores::kListBudget;
+        std::size_t headers = stores::kListBudget;  ///< For first failures.
+        std::size_t samples = stores::kListBudget;
         std::size_t histories = 1'000;
         std::size_t scanned = 0;
     };
-    Async<Result<FailureGroup>> with_sample(FailureGroup group, Search search, FailureLook* look);
+    Async<Result<std::map<std::uint64_t, GroupTasks>>> walk(std::vector<FailureGroup> groups,
+                                                            Search search, FailureLook* look);
+    Async<Result<GroupTasks>> tasks_of(FailureGroup group, Search search, GroupTasks known,
+                                       FailureLook* look);
+    Async<Result<FailureGroup>> with_sample(FailureGroup group, Search search, GroupTasks known,
+                                            FailureLook* look);
     Async<Result<FailureGroup>> with_times(FailureGroup group, std::vector<Suspect> tasks,
                                            bool is_all, FailureLook* look);
     Async<Result<FailureGroup>> with_history(FailureGroup group, domain::Key key);

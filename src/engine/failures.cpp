@@ -17,6 +17,7 @@ using Counts = std::array<std::uint64_t, domain::kStates>;
 constexpr std::size_t kLookedAt = 100;
 constexpr std::size_t kLookBudget = 2'000;
 constexpr std::size_t kWalked = 1'000;  ///< And then so many at once for its first failure.
+constexpr std::size_t kWorthAWalk = 4;  ///< So many groups are looked at together.
 /// Histories that are read for the last failure of a group.
 constexpr std::size_t kLastReads = 10;
 
@@ -35,6 +36,27 @@ FailureGroup group_of(std::uint64_t fingerprint, const Counts& counts) {
     return group;
 }
 
+/// What succeeded in the end is looked at only if nothing else is left: its error is in its history alone.
+std::vector<State> sampled_states(const FailureGroup& group) {
+    std::vector<State> states;
+    for (std::size_t s = 1; s < domain::kStates; ++s) {
+        const auto state = static_cast<State>(s);
+        if (state != State::succeeded && group.by_state[s] > 0) states.push_back(state);
+    }
+    if (states.empty()) states.push_back(State::succeeded);
+    return states;
+}
+
+std::uint64_t sampled_count(const FailureGroup& group) {
+    std::uint64_t count = 0;
+    for (const State state : sampled_states(group)) count += at(group.by_state, state);
+    return count;
+}
+
+domain::Clause has_failed() {
+    return {domain::Field::group, false, {}, {{domain::Pattern::How::present, {}}}};
+}
+
 /// Counts of states that the search does not ask for are none.
 Counts wanted(Counts counts, const Search& search) {
     const auto& states = search.filter.states;
@@ -43,6 +65,20 @@ Counts wanted(Counts counts, const Search& search) {
         if (!states.empty() && std::ranges::find(states, state) == states.end()) counts[s] = 0;
     }
     return counts;
+}
+
+/// The states that are asked for and that some task which failed is in: tasks in others need no look.
+std::vector<State> failing_states(const stores::Stats& stats, const Search& search) {
+    Counts all{};
+    for (const stores::FailureCounts& row : stats.failures) {
+        for (std::size_t s = 1; s < all.size(); ++s) all[s] += row.by_state[s];
+    }
+    const Counts asked = wanted(all, search);
+    std::vector<State> states;
+    for (std::size_t s = 1; s < asked.size(); ++s) {
+        if (asked[s] > 0) states.push_back(static_cast<State>(s));
+    }
+    return states;
 }
 
 bool is_empty(const Counts& counts) {
@@ -142,49 +178,94 @@ Async<Result<FailureGroup>> Engine::with_times(FailureGroup group, std::vector<S
     co_return group;
 }
 
-/// Newest first, but what succeeded in the end only if nothing else is left: its error is in its history alone.
-Async<Result<FailureGroup>> Engine::with_sample(FailureGroup group, Search search,
-                                                FailureLook* look) {
+void Engine::GroupTasks::add(const domain::Header& header) {
+    if (tasks.empty()) sample = header;
+    if (tasks.size() < kLookedAt && !header.tenant.empty()) tenants.insert(header.tenant);
+    tasks.push_back(suspect(header));
+}
+
+/// The newest tasks of many groups by one walk over them all: a store without an index by fingerprint would look at
+/// the same tasks again for each group. Ends when every group has its share.
+Async<Result<std::map<std::uint64_t, Engine::GroupTasks>>> Engine::walk(
+    std::vector<FailureGroup> groups, Search search, FailureLook* look) {
+    std::map<std::uint64_t, GroupTasks> found;
+    std::map<std::uint64_t, std::uint64_t> missing;
+    std::set<State> states;
+    for (const FailureGroup& group : groups) {
+        found[group.fingerprint];
+        missing[group.fingerprint] = std::min<std::uint64_t>(sampled_count(group), kLookedAt);
+        const std::vector<State> sampled = sampled_states(group);
+        states.insert(sampled.begin(), sampled.end());
+    }
+    search.filter.states.assign(states.begin(), states.end());
+    search.filter.clauses.push_back(has_failed());
+    std::string next;
+    do {
+        CO_TRY(stores::Page page, co_await find(search, std::move(next), kWalked, look->headers));
+        look->headers -= page.scanned;
+        look->scanned += page.scanned;
+        for (const stores::ListRow& row : page.rows) {
+            const auto group = found.find(row.header.fingerprint);
+            if (group == found.end()) continue;
+            group->second.add(row.header);
+            const auto still = missing.find(row.header.fingerprint);
+            if (still != missing.end() && --still->second == 0) missing.erase(still);
+        }
+        next = std::move(page.next);
+    } while (!next.empty() && !missing.empty() && look->headers > 0);
+    for (const FailureGroup& group : groups) {
+        GroupTasks& tasks = found[group.fingerprint];
+        tasks.is_all = next.empty() || tasks.tasks.size() >= sampled_count(group);
+    }
+    co_return found;
+}
+
+/// Adds to what is known of a group what is missing for its sample, and, if they can all be looked at, for its first
+/// failure.
+Async<Result<Engine::GroupTasks>> Engine::tasks_of(FailureGroup group, Search search,
+                                                   GroupTasks known, FailureLook* look) {
+    const std::uint64_t count = sampled_count(group);
+    if (known.is_all) co_return known;
     search.filter.fingerprint = group.fingerprint;
-    std::vector<State> states;
-    std::uint64_t count = 0;
-    for (std::size_t s = 1; s < domain::kStates; ++s) {
-        const auto state = static_cast<State>(s);
-        if (state == State::succeeded || group.by_state[s] == 0) continue;
-        states.push_back(state);
-        count += group.by_state[s];
+    search.filter.states = sampled_states(group);
+    std::string next;
+    if (known.tasks.size() < std::min<std::uint64_t>(count, kLookedAt) && look->samples > 0) {
+        CO_TRY(stores::Page page,
+               co_await find(search, {}, kLookedAt, std::min(kLookBudget, look->samples)));
+        look->samples -= page.scanned;
+        look->scanned += page.scanned;
+        if (page.rows.size() >= known.tasks.size()) {
+            known = {};
+            for (const stores::ListRow& row : page.rows) known.add(row.header);
+            next = std::move(page.next);
+            known.is_all = next.empty();
+        }
     }
-    if (states.empty()) {
-        states.push_back(State::succeeded);
-        count = at(group.by_state, State::succeeded);
-    }
-    search.filter.states = std::move(states);
-    CO_TRY(stores::Page page, co_await find(search, {}, kLookedAt, kLookBudget));
-    look->scanned += page.scanned;
-    if (page.rows.empty()) co_return group;
-    std::set<std::string_view> tenants;
-    std::vector<Suspect> tasks;
-    tasks.reserve(page.rows.size());
-    for (const stores::ListRow& row : page.rows) {
-        tasks.push_back(suspect(row.header));
-        if (!row.header.tenant.empty()) tenants.insert(row.header.tenant);
-    }
-    group.tenants = tenants.size();
-    const domain::Header sample = page.rows.front().header;
+    const bool is_walked = search.bodies.empty() && count <= known.tasks.size() + look->headers;
+    if (known.is_all || !is_walked) co_return known;
+    if (next.empty()) known = {};
+    do {
+        CO_TRY(stores::Page page, co_await find(search, std::move(next), kWalked, look->headers));
+        look->headers -= page.scanned;
+        look->scanned += page.scanned;
+        for (const stores::ListRow& row : page.rows) known.add(row.header);
+        next = std::move(page.next);
+    } while (!next.empty() && look->headers > 0);
+    known.is_all = next.empty();
+    co_return known;
+}
+
+Async<Result<FailureGroup>> Engine::with_sample(FailureGroup group, Search search, GroupTasks known,
+                                                FailureLook* look) {
+    CO_TRY(GroupTasks found, co_await tasks_of(group, std::move(search), std::move(known), look));
+    if (found.tasks.empty()) co_return group;
+    const domain::Header sample = std::move(found.sample);
+    group.tenants = found.tenants.size();
     group.sample_task = sample.id;
     group.type = sample.type;
     group.queue = sample.queue;
-
-    const bool is_walked = search.bodies.empty() && count <= tasks.size() + look->headers;
-    std::string next = std::move(page.next);
-    while (is_walked && !next.empty() && look->headers > 0) {
-        CO_TRY(stores::Page more, co_await find(search, std::move(next), kWalked, look->headers));
-        look->headers -= more.scanned;
-        look->scanned += more.scanned;
-        for (const stores::ListRow& row : more.rows) tasks.push_back(suspect(row.header));
-        next = std::move(more.next);
-    }
-    CO_TRY(group, co_await with_times(std::move(group), std::move(tasks), next.empty(), look));
+    CO_TRY(group,
+           co_await with_times(std::move(group), std::move(found.tasks), found.is_all, look));
     co_return co_await with_error(std::move(group), sample.key());
 }
 
@@ -210,8 +291,8 @@ Async<Result<Failures>> Engine::failures(Search search, std::size_t limit) {
     CO_TRY_VOID(check_filter(search.filter));
     Failures failures;
     std::map<std::uint64_t, Counts> counted;
+    CO_TRY(const stores::Stats stats, co_await store_.stats());
     if (is_counted_by_failure(search)) {
-        CO_TRY(const stores::Stats stats, co_await store_.stats());
         for (const stores::FailureCounts& row : stats.failures) {
             const bool is_meant =
                 search.filter.fingerprint == 0 || search.filter.fingerprint == row.fingerprint;
@@ -220,8 +301,9 @@ Async<Result<Failures>> Engine::failures(Search search, std::size_t limit) {
         }
     } else {
         Search failed = search;
-        failed.filter.clauses.push_back(
-            {domain::Field::group, false, {}, {{domain::Pattern::How::present, {}}}});
+        failed.filter.clauses.push_back(has_failed());
+        failed.filter.states = failing_states(stats, search);
+        failed.nothing = search.nothing || failed.filter.states.empty();
         CO_TRY(const Scanned scanned, co_await scan(failed, [&](const domain::Header& h) {
                    ++counted[h.fingerprint][static_cast<std::size_t>(h.state)];
                }));
@@ -242,8 +324,13 @@ Async<Result<Failures>> Engine::failures(Search search, std::size_t limit) {
     });
     if (failures.groups.size() > limit) failures.groups.resize(limit);
     FailureLook look;
+    std::map<std::uint64_t, GroupTasks> known;
+    if (failures.groups.size() >= kWorthAWalk && search.bodies.empty()) {
+        CO_TRY(known, co_await walk(failures.groups, search, &look));
+    }
     for (FailureGroup& group : failures.groups) {
-        CO_TRY(group, co_await with_sample(std::move(group), search, &look));
+        CO_TRY(group, co_await with_sample(std::move(group), search,
+                                           std::move(known[group.fingerprint]), &look));
     }
     failures.scanned += look.scanned;
     co_return failures;

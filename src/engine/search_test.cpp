@@ -279,6 +279,38 @@ TEST_F(Searching, a_group_of_more_than_are_looked_at_says_nothing_of_its_first_f
     EXPECT_TRUE(is_set(all.groups[0].last_seen));
 }
 
+TEST_F(Searching, many_groups_are_told_as_each_of_them_alone) {
+    std::vector<Time> first;
+    for (const char* message : {"a", "b", "c", "d", "e"}) {
+        first.push_back(clock.now());
+        fail_with(message, "q", "acme");
+        advance(1s);
+    }
+    for (int i = 0; i < 150; ++i) fail_with("a", "q", i % 2 == 0 ? "acme" : "other");
+    const Failures all = run(engine.failures(narrowed(""))).value();
+    ASSERT_EQ(all.groups.size(), 5U);
+    EXPECT_LE(all.scanned, 155U + 151U) << "one look at all, and one at the group that has more";
+    for (const FailureGroup& group : all.groups) {
+        const FailureGroup alone = run(engine.failure(group.fingerprint)).value();
+        EXPECT_EQ(group.message, alone.message);
+        EXPECT_EQ(group.sample_task, alone.sample_task);
+        EXPECT_EQ(group.tenants, alone.tenants);
+        EXPECT_EQ(group.last_seen, alone.last_seen);
+        EXPECT_EQ(group.first_seen, alone.first_seen);
+        EXPECT_EQ(group.first_seen, first[static_cast<std::size_t>(group.message[0] - 'a')]);
+    }
+    EXPECT_EQ(all.groups[0].message, "a");
+    EXPECT_EQ(all.groups[0].tenants, 2U);
+}
+
+TEST_F(Searching, groups_behind_more_tasks_than_one_look_goes_still_have_their_sample) {
+    for (const char* message : {"a", "b", "c", "d"}) fail_with(message);
+    for (std::size_t i = 0; i < stores::kListBudget; ++i) fail_with("e");
+    const Failures all = run(engine.failures(narrowed(""))).value();
+    ASSERT_EQ(all.groups.size(), 5U);
+    for (const FailureGroup& group : all.groups) EXPECT_NE(group.message, "");
+}
+
 TEST_F(Searching, failures_of_some_tasks_are_those_of_these_tasks_alone) {
     fail_with("a", "one");
     fail_with("a", "two");
