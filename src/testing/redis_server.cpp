@@ -65,6 +65,12 @@ Result<std::uint16_t> free_port() {
 
 namespace {
 
+/// REDIS_SERVER names another one than the machine's own.
+std::string program() {
+    const char* const named = std::getenv("REDIS_SERVER");
+    return named != nullptr ? named : "redis-server";
+}
+
 /// Waits until the server says that it is ready; false: it ended before.
 bool wait_until_ready(int output) {
     std::string said;
@@ -181,8 +187,8 @@ Result<> RedisServer::write_configuration() const {
 
 std::vector<std::string> RedisServer::words() const {
     if (kind_ == Kind::sentinel)
-        return {"redis-server", (folder() / "sentinel.conf").string(), "--sentinel"};
-    std::vector<std::string> words{"redis-server",    "--bind", "127.0.0.1", "--dir",
+        return {program(), (folder() / "sentinel.conf").string(), "--sentinel"};
+    std::vector<std::string> words{program(),         "--bind", "127.0.0.1", "--dir",
                                    folder().string(), "--save", ""};
     const std::string port = std::to_string(port_);
     if (kind_ == Kind::tls) {

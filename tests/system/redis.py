@@ -31,6 +31,10 @@ def free_port(spare=0):
                 return port
 
 
+# Another one than the machine's own.
+PROGRAM = os.environ.get("REDIS_SERVER", "redis-server")
+
+
 class Redis:
     """A redis-server with an append-only file. Outlives its process: `kill()` and `start()` again."""
 
@@ -51,7 +55,7 @@ class Redis:
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 [
-                    *LEASH, "redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                    *LEASH, PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
                     "--appendonly", "yes", "--appendfsync", "everysec", "--dir", self.folder,
                     *self.flags,
                 ],

@@ -82,6 +82,25 @@ class Said(unittest.TestCase):
         # It may have been written: with its key it is one task all the same.
         until(lambda: server.post("/v1/tasks", {"type": "t", "idempotency_key": "k"}).status == 202, "it goes on")
 
+    def test_an_answer_waits_for_the_disk_of_a_server_that_can_tell(self):
+        redis = self.redis()
+        flags = ("--redis-wait-aof", "--redis-wait-timeout", "3s")
+        version = tuple(int(part) for part in redis.info("server", "redis_version").split("."))
+        if version < (7, 2):
+            self.assertIn("needs Redis 7.2", self.refused(redis, *flags))
+            return
+        server = self.server(redis, *flags)
+        self.assertEqual(self.said(server), "everysec+wait")
+        # A disk that lags: what was accepted before is known to be there, what comes now is not.
+        redis.call("CONFIG", "SET", "appendfsync", "no")
+        answer = server.post("/v1/tasks", {"type": "t", "idempotency_key": "k"})
+        self.assertEqual(answer.status, 503, answer)
+        check_problem(self, answer)
+        self.assertEqual(answer.json["code"], "unavailable")
+        self.assertIn("disk", answer.json["detail"])
+        redis.call("CONFIG", "SET", "appendfsync", "everysec")
+        until(lambda: server.post("/v1/tasks", {"type": "t", "idempotency_key": "k"}).status == 202, "it goes on")
+
     def test_full_memory_takes_no_new_work_and_lets_workers_finish(self):
         redis = self.redis()
         server = self.server(redis)

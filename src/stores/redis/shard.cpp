@@ -152,7 +152,9 @@ Async<Result<>> Shard::await_durable(std::uint64_t servers) {
     const Value answer = waited->root();
     const bool on_disk = around_.wait_fsyncs == 0 || answer[0].integer() >= around_.wait_fsyncs;
     const std::int64_t replicas = around_.wait_fsyncs > 0 ? answer[1].integer() : answer.integer();
-    if (!on_disk || replicas < around_.wait_replicas)
+    if (!on_disk)
+        co_return refuse(Code::unavailable, "the commit is not known to be on the disk of Redis");
+    if (replicas < around_.wait_replicas)
         co_return refuse(Code::unavailable, "the commit is on " + std::to_string(replicas) +
                                                 " replicas of Redis, and should be on " +
                                                 std::to_string(around_.wait_replicas));
