@@ -7,7 +7,7 @@ import { Asking, Dialog } from './components/Dialog';
 import { get } from './lib/api';
 import { shortNumber, shortTime, zoneName } from './lib/format';
 import { t, type Key } from './lib/i18n';
-import { listAhead } from './lib/listing';
+import { listAhead, suspendedAhead } from './lib/listing';
 import { activeShortcuts, useKeys } from './lib/keys';
 import { dismiss, toasts } from './lib/notices';
 import { useResource } from './lib/resource';
@@ -37,7 +37,7 @@ const PAGES: readonly PageEntry[] = [
   { id: '', icon: 'overview', title: 'nav.overview', key: 'o', load: () => import('./pages/Overview') },
   { id: 'tasks', icon: 'tasks', title: 'nav.tasks', key: 't', load: () => import('./pages/Tasks'), ahead: () => listAhead(param('q')), detail: () => import('./pages/Task') },
   { id: 'failures', icon: 'failures', title: 'nav.failures', key: 'f', load: () => import('./pages/Failures') },
-  { id: 'suspended', icon: 'suspended', title: 'nav.suspended', key: 's', load: () => import('./pages/Suspended'), count: () => counters.value?.tasks.suspended ?? 0 },
+  { id: 'suspended', icon: 'suspended', title: 'nav.suspended', key: 's', load: () => import('./pages/Suspended'), ahead: () => suspendedAhead(param('q')), count: () => counters.value?.tasks.suspended ?? 0 },
   { id: 'queues', icon: 'queues', title: 'nav.queues', key: 'q', load: () => import('./pages/Queues'), detail: () => import('./pages/Queue') },
   { id: 'workers', icon: 'workers', title: 'nav.workers', key: 'w', load: () => import('./pages/Workers') },
   { id: 'system', icon: 'system', title: 'nav.system', key: 'y', load: () => import('./pages/System') },

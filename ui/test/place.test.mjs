@@ -158,6 +158,21 @@ test('limits are set in a dialog, and a queue is closed and opened on its own pa
   await page.leave();
 });
 
+test('a queue that does not exist says so, and is there with its first task', async () => {
+  const page = await visit('queues/nosuch');
+  await page.getByText('There is no queue nosuch').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Pause nosuch' }).count(), 0, 'nothing can be done to what is not there');
+  assert.equal(await page.locator('a.tile').count(), 0);
+  await server.submit(1, { type: 'first.one', queue: 'nosuch' });
+  await page.getByRole('button', { name: 'Pause nosuch' }).waitFor();
+  await tile(page, 'queued').filter({ hasText: '1' }).waitFor();
+  await page.goto(`${server.url}/ui/queues/${encodeURIComponent('no such/name')}`);
+  await page.getByText('There is no queue no such/name').waitFor();
+  await page.getByRole('link', { name: 'All queues' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor();
+  await page.leave();
+});
+
 test('a worker shows its slots, and drains when it is asked to', async () => {
   const worker = server.worker('drained', 'sleep 600', 3);
   try {

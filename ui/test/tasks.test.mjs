@@ -185,6 +185,63 @@ test('what the filter gets wrong is pointed at, and what finds nothing says whic
   });
 });
 
+test('where there is nothing to narrow down, the counts take no room', async () => {
+  await server.submit(2, { type: 'find.me', queue: 'hay' });
+  await withPage('tasks?q=label.colour:none', async page => {
+    await page.getByText('Nothing matches').waitFor();
+    await page.locator('.facet-box').waitFor({ state: 'detached' });
+    const [list, bar] = await Promise.all(['.list-main', '.filter'].map(part => page.locator(part).boundingBox()));
+    assert.equal(list.width, bar.width, 'the list has all the room');
+    await page.getByRole('combobox').fill('queue:hay type:needle');
+    await page.keyboard.press('Enter');
+    await page.locator('.facet').filter({ hasText: 'find.me' }).waitFor();
+  });
+});
+
+test('the reasons of suspended tasks are asked for ahead, and their place is marked until they come', async () => {
+  await suspend('late', 2, 'the lens of camera 2 is dirty');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  const page = await openPage(context, server);
+  let ask;
+  let letGo;
+  const isAsked = new Promise(done => (ask = done));
+  const isLetGo = new Promise(done => (letGo = done));
+  let asked = 0;
+  await page.route(/\/v1\/failures\?limit=200$/, async route => {
+    asked++;
+    ask();
+    await isLetGo;
+    await route.continue();
+  });
+  // The page's own script does not come before its reasons were asked for.
+  await page.route(/\/Suspended-[^/]*\.js$/, async route => {
+    await isAsked;
+    await route.continue();
+  });
+  await page.goto(`${server.url}/ui/suspended?q=queue:late`);
+  const reasons = page.locator('tbody .c-reason');
+  await reasons.locator('.soon').first().waitFor();
+  assert.equal(await reasons.locator('.soon').count(), 2);
+  letGo();
+  await reasons.getByRole('link', { name: 'the lens of camera' }).first().waitFor();
+  assert.equal(await reasons.locator('.soon').count(), 0);
+  assert.equal(asked, 1, 'the page took the answer that was asked for ahead');
+  assert.deepEqual(page.faults, []);
+  await context.close();
+});
+
+test('a reason that cannot be read leads to the task that knows it', async () => {
+  await suspend('unsaid', 1, 'the tape is torn');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  const page = await openPage(context, server);
+  await page.route(/\/v1\/failures\?limit=200$/, route => route.fulfill({ json: { groups: [], total: 0, exact: true, scanned: 0 } }));
+  await page.goto(`${server.url}/ui/suspended?q=queue:unsaid`);
+  await page.getByRole('link', { name: 'see its errors' }).click();
+  await page.locator('.error-message').filter({ hasText: 'the tape is torn' }).waitFor();
+  assert.deepEqual(page.faults, []);
+  await context.close();
+});
+
 test('a suspended task is resumed with another payload, and the old one stays readable', async () => {
   await suspend('edits', 1, 'the width must be positive');
   const { tasks } = await server.get('/v1/tasks?queue=edits&state=suspended');
@@ -209,6 +266,11 @@ test('a suspended task is resumed with another payload, and the old one stays re
 test('a task that does not exist says so', async () => {
   await withPage('tasks/01a1e48a-5c1c-705e-91e9-cb6609b2cc59', async page => {
     await page.getByText('There is no task 01a1e48a').waitFor();
+    await page.getByRole('link', { name: 'All tasks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+  });
+  await withPage('tasks/not-an-id', async page => {
+    await page.getByText('There is no task not-an-id').waitFor();
   });
 });
 

@@ -43,11 +43,18 @@ function inOrder(name: Name, list: readonly Facet[]): readonly Facet[] {
   return name === 'state' ? list.toSorted((a, b) => STATES.indexOf(a.value as 'queued') - STATES.indexOf(b.value as 'queued')) : list;
 }
 
+const shownOf = (data: FacetData | undefined, query: string, id: Name) => (data?.facets[id] ?? []).filter(one => one.value !== '' && (one.count > 0 || hasValue(query, id, one.value)));
+
+/** Whether there is anything to choose from; as long as nobody knows, room is kept for it. */
+export function hasFacets(data: FacetData | undefined, query: string, leave: readonly Name[] = []): boolean {
+  return data === undefined || NAMES.some(({ id }) => !leave.includes(id) && shownOf(data, query, id).length > 0);
+}
+
 export function Facets({ data, query, onQuery, leave = [] }: { data: FacetData | undefined; query: string; onQuery(query: string): void; leave?: readonly Name[] }) {
   return (
     <div class="facets">
       {NAMES.filter(({ id }) => !leave.includes(id)).map(({ id, title }) => {
-        const list = (data?.facets[id] ?? []).filter(one => one.value !== '' && (one.count > 0 || hasValue(query, id, one.value)));
+        const list = shownOf(data, query, id);
         if (list.length === 0) return null;
         return (
           <fieldset>

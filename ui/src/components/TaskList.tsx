@@ -12,7 +12,7 @@ import type { TaskHead } from '../lib/types';
 import { go, href, param, setParams } from '../lib/url';
 import { copy, Icon, Loading, Trouble } from './basics';
 import { BulkDialog, type BulkAsk } from './BulkDialog';
-import { Facets, useFacets } from './Facets';
+import { Facets, hasFacets, useFacets } from './Facets';
 import { FilterBar } from './FilterBar';
 import { countText, Foot, NothingMatches, Sharing, shiftBack } from './ListParts';
 import { VTable, type Column } from './VTable';
@@ -148,7 +148,8 @@ export function TaskList({ label, always, columns, actions, nothing }: TaskListP
   // Drawn again only when they change, not with every row that comes.
   const error = next.error.value;
   const filter = useMemo(() => <FilterBar query={own} onQuery={setQuery} facets={known} error={shiftBack(error, always)} inputId={INPUT} {...(always === '' ? {} : { hint: 'filter.placeholder_more' as const })} />, [own, known, error]);
-  const facetList = useMemo(() => <Facets data={known} query={own} onQuery={setQuery} leave={always === '' ? [] : ['state']} />, [own, known]);
+  const leave = always === '' ? [] : (['state'] as const);
+  const facetList = useMemo(() => <Facets data={known} query={own} onQuery={setQuery} leave={leave} />, [own, known]);
   const fresh = store.fresh.value;
   const told = useSlowly(fresh, TELL_EVERY);
   // What was found before is no answer to a line that cannot be read.
@@ -159,10 +160,12 @@ export function TaskList({ label, always, columns, actions, nothing }: TaskListP
     <div class="task-list">
       {filter}
       <div class="list-frame">
-        <details class="facet-box" open={window.innerWidth > 1000}>
-          <summary>{t('tasks.facets')}</summary>
-          {facetList}
-        </details>
+        {hasFacets(known, own, leave) && (
+          <details class="facet-box" open={window.innerWidth > 1000}>
+            <summary>{t('tasks.facets')}</summary>
+            {facetList}
+          </details>
+        )}
         <div class="list-main">
           <div class="list-bar">
             {chosen > 0 && !isWrong ? (

@@ -22,6 +22,7 @@ export function Tile({ label, value, sub, href, tone, line }: {
   );
 }
 
-export function Tiles({ label, children }: { label: string; children: ComponentChildren }) {
-  return <ul class="tiles" aria-label={label}>{children}</ul>;
+/** `short`: its values are, and more of them fit beside each other. */
+export function Tiles({ label, children, short = false }: { label: string; children: ComponentChildren; short?: boolean }) {
+  return <ul class={short ? 'tiles short' : 'tiles'} aria-label={label}>{children}</ul>;
 }

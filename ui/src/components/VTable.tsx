@@ -11,6 +11,8 @@ export interface Column<T> {
   /** Its width, and on which screens it is shown, are the style sheet's. */
   class: string;
   cell(row: T, now: number): ComponentChildren;
+  /** Another one when the cells of the same rows look different. */
+  look?: string;
 }
 
 export interface VTableProps<T> {
@@ -129,13 +131,14 @@ export function VTable<T>(props: VTableProps<T>) {
   const rows: VNode[] = [];
   const nextKept = new Map<number, Kept<T>>();
   const second = now - (now % 1_000);
+  const looks = columns.map(column => column.look ?? '').join();
   for (let at = first; at < last; at++) {
     const row = props.row(at);
     const selected = row !== undefined && props.isSelected(at);
     const focusable = at === (current < 0 ? 0 : current);
     const name = row === undefined ? 'unread' : (props.rowClass?.(row, at) ?? '');
     // Whatever changes how a row looks is in here: the same look of the same row is the same node, and costs nothing.
-    const look = `${selected}${focusable}${at === current}${name}${second}${columns.length}${height}${slots}`;
+    const look = `${selected}${focusable}${at === current}${name}${second}${looks}${columns.length}${height}${slots}`;
     const had = kept.current.get(at);
     if (had && had.row === row && had.look === look) {
       rows.push(had.vnode);

@@ -71,6 +71,10 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
 export function TaskLink({ id, whole = false }: { id: string; whole?: boolean }) {
   return <a class="id" href={href(`tasks/${id}`)} title={id}>{whole ? id : shortId(id)}</a>;
 }
+/** A long name, which may go on in the next line between its parts. */
+export function Broken({ name }: { name: string }) {
+  return <>{name.split(/(?<=[._:/-])/).map(part => <>{part}<wbr /></>)}</>;
+}
 /** A command that somebody may paste into a terminal. */
 export function Command({ text }: { text: string }) {
   return (

@@ -47,6 +47,7 @@ const COLUMNS: readonly Named[] = [
   { id: 'spare_id', title: 'tasks.id', class: 'c-id c-spare', cell: idLink },
   { id: 'tenant', title: 'filter.tenant', class: 'c-tenant', cell: task => task.tenant },
   { id: 'queue', title: 'filter.queue', class: 'c-queue', cell: task => task.queue },
+  { id: 'spare_queue', title: 'filter.queue', class: 'c-queue c-spare', cell: task => task.queue },
   { id: 'attempt', title: 'tasks.attempt', class: 'c-attempt num', cell: attempts },
   { id: 'age', title: 'tasks.age', class: 'c-age num', cell: (task, now) => since(task.created_at, now) },
   { id: 'wait', title: 'tasks.wait', class: 'c-wait num', cell: waited },

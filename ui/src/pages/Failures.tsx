@@ -65,7 +65,7 @@ export default function Failures() {
 
   const error = list.error.value;
   return (
-    <Page title={t('nav.failures')}>
+    <Page title={t('nav.failures')} wide>
       <FilterBar query={q} onQuery={text => setParams({ q: text })} facets={facets.data.value} error={error} inputId={INPUT} hint="filter.placeholder_more" />
       {error && error.field !== 'q' && <Trouble error={error} retry={() => void list.refresh()} />}
       {!list.data.value && !error && <Loading />}

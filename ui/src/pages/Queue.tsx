@@ -1,4 +1,4 @@
-import { Loading, Page, Section, Since, StateMark, Trouble } from '../components/basics';
+import { Broken, Empty, Loading, Page, Section, Since, StateMark, Trouble } from '../components/basics';
 import { Outcomes } from '../components/Charts';
 import { limitText, QueueActs, QueueState } from '../components/QueueParts';
 import { RangeSwitch, useRange } from '../components/RangeSwitch';
@@ -22,14 +22,14 @@ function Types({ rows }: { rows: Stats['queues'] }) {
   const states = STATES.filter(state => rows.some(row => row.tasks[state] > 0));
   return (
     <Wide label={t('queue.types')}>
-      <table>
+      <table class="of-types">
         <thead>
           <tr><th scope="col">{t('queue.type')}</th>{states.map(state => <th scope="col" class="num"><StateMark state={state} /></th>)}</tr>
         </thead>
         <tbody>
           {rows.map(row => (
             <tr key={row.type}>
-              <th scope="row"><a href={href('tasks', { q: `queue:${quote(row.queue)} type:${quote(row.type)}` })}>{row.type}</a></th>
+              <th scope="row"><a href={href('tasks', { q: `queue:${quote(row.queue)} type:${quote(row.type)}` })}><Broken name={row.type} /></a></th>
               {states.map(state => (
                 <td class="num">{row.tasks[state] === 0 ? <span class="muted">0</span> : <a href={href('tasks', { q: `queue:${quote(row.queue)} type:${quote(row.type)} state:${state}` })}>{number(row.tasks[state])}</a>}</td>
               ))}
@@ -54,7 +54,7 @@ function Servers({ name, workers }: { name: string; workers: readonly Worker[] }
 function Numbers({ queue }: { queue: Queue }) {
   const list = (state: string) => href('tasks', { q: `queue:${quote(queue.name)} state:${state}` });
   return (
-    <Tiles label={queue.name}>
+    <Tiles label={queue.name} short>
       <Tile label={t('state.queued')} value={number(queue.tasks.queued)} sub={queue.oldest_at ? <>{t('queues.oldest')} <Since at={queue.oldest_at} /></> : ''} href={list('queued')} />
       <Tile label={t('tile.running')} value={number(underWay(queue.tasks))} sub={queue.concurrency > 0 ? t('queue.of_limit', { limit: limitText(queue) }) : t('queue.no_limit')} href={list('running,accepted,dispatched')} />
       <Tile label={t('state.retrying')} value={number(queue.tasks.retrying)} href={list('retrying')} />
@@ -67,6 +67,23 @@ function Numbers({ queue }: { queue: Queue }) {
   );
 }
 
+/** Nothing is known of it but its name: the server answers so for any name. */
+function isBlank(queue: Queue): boolean {
+  return !queue.paused && !queue.closed && queue.concurrency === 0 && queue.rate === 0 && STATES.every(state => queue.tasks[state] === 0);
+}
+
+function NoQueue({ name, workers }: { name: string; workers: readonly Worker[] }) {
+  return (
+    <>
+      <Empty title={t('queue.missing', { queue: name })}>
+        <p>{t('queues.none_why')}</p>
+        <p><a href={href('queues')}>{t('queue.all')}</a></p>
+      </Empty>
+      {workers.some(worker => worker.queues.includes(name)) && <Section title={t('queue.workers')}><Servers name={name} workers={workers} /></Section>}
+    </>
+  );
+}
+
 export default function OneQueue({ id }: { id: string }) {
   const range = useRange();
   const one = useResource(`queue ${id}`, signal => get<Queue>(`v1/queues/${encodeURIComponent(id)}`, {}, signal), { every: 3_000 });
@@ -75,14 +92,20 @@ export default function OneQueue({ id }: { id: string }) {
   const stats = useResource('stats', counters.value ? null : signal => get<Stats>('v1/stats', {}, signal));
   const counted = counters.value ?? stats.data.value;
   const queue = one.data.value && withCounts([one.data.value], counted).find(each => each.name === id);
+  const blank = queue !== undefined && isBlank(queue);
+  const listed = useResource(`queues ${blank}`, blank ? signal => get<{ queues: Queue[] }>('v1/queues', {}, signal) : null, { every: 3_000 });
+  const isListed = listed.data.value?.queues.some(each => each.name === id);
+  const error = one.error.value ?? (blank ? listed.error.value : undefined);
+  // A name that no queue can have is refused.
+  const isMissing = error?.field === 'queue' || (blank && isListed === false);
   useKeys([
-    { keys: 'p', says: 'queues.toggle', run: () => queue && !isReadOnly() && void togglePause(queue).then(one.refresh) },
+    { keys: 'p', says: 'queues.toggle', run: () => queue && !isMissing && !isReadOnly() && void togglePause(queue).then(one.refresh) },
     { keys: 'u', says: 'queue.back', run: () => go(href('queues')) },
   ]);
   return (
-    <Page title={<><a class="crumb" href={href('queues')}>{t('nav.queues')}</a> {id}</>} actions={queue && <QueueActs queue={queue} after={one.refresh} />}>
-      <Trouble error={one.error.value} retry={() => void one.refresh()} />
-      {!queue ? !one.error.value && <Loading /> : (
+    <Page title={<><a class="crumb" href={href('queues')}>{t('nav.queues')}</a> {id}</>} actions={queue && !isMissing && <QueueActs queue={queue} after={one.refresh} />}>
+      {!isMissing && <Trouble error={error} retry={() => void (one.error.value ? one : listed).refresh()} />}
+      {isMissing ? <NoQueue name={id} workers={workers.data.value?.workers ?? []} /> : !queue || (blank && isListed === undefined) ? !error && <Loading /> : (
         <>
           <p class="queue-line"><QueueState queue={queue} /></p>
           <Numbers queue={queue} />

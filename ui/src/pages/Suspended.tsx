@@ -5,6 +5,7 @@ import { TaskList } from '../components/TaskList';
 import type { Column } from '../components/VTable';
 import { actOnOne } from '../lib/acts';
 import { get } from '../lib/api';
+import { GROUPS } from '../lib/listing';
 import { t } from '../lib/i18n';
 import { held } from '../lib/may';
 import { useResource } from '../lib/resource';
@@ -13,16 +14,22 @@ import { href } from '../lib/url';
 
 export default function Suspended() {
   // Rows carry the fingerprint of their last failure; what it says is the same for all that have it.
-  const groups = useResource('groups', stop => get<{ groups: FailureGroup[] }>('v1/failures', { limit: 200 }, stop), { every: 10_000 });
+  const groups = useResource('groups', stop => get<{ groups: FailureGroup[] }>('v1/failures', GROUPS, stop), { every: 10_000 });
+  const isKnown = groups.data.value !== undefined || groups.error.value !== undefined;
   const says = new Map(groups.data.value?.groups.map(group => [group.fingerprint, group]));
   const reason: Column<TaskHead> = {
     id: 'reason',
     title: t('suspended.reason'),
     class: 'c-reason',
+    look: String(isKnown),
     cell: task => {
       const group = says.get(task.fingerprint ?? '');
-      const text = group?.message ?? task.note ?? (task.fingerprint ? '' : t('suspended.no_error'));
-      return group ? <a tabIndex={-1} href={href('failures', { open: group.fingerprint })} title={group.sample}>{text}</a> : text;
+      if (group) return <a tabIndex={-1} href={href('failures', { open: group.fingerprint })} title={group.sample}>{group.message}</a>;
+      if (task.note) return task.note;
+      if (!task.fingerprint) return <span class="muted">{t('suspended.no_error')}</span>;
+      if (!isKnown) return <span class="soon"><span class="sr">{t('common.loading')}</span></span>;
+      // Of a rare error, one of more than are read here, the task itself tells.
+      return <a tabIndex={-1} href={href(`tasks/${task.id}`, { tab: 'errors' })}>{t('suspended.see_errors')}</a>;
     },
   };
   const acts = (refresh: (id: string) => void): Column<TaskHead> => ({
@@ -37,7 +44,7 @@ export default function Suspended() {
       </>
     ),
   });
-  const columns = (refresh: (id: string) => void) => [...columnsOf(['mark', 'kind', 'spare_id']), reason, ...columnsOf(['queue', 'tenant', 'since']), acts(refresh)];
+  const columns = (refresh: (id: string) => void) => [...columnsOf(['mark', 'kind', 'spare_id']), reason, ...columnsOf(['spare_queue', 'tenant', 'since']), acts(refresh)];
   const nothing = (
     <Empty title={t('suspended.none')}>
       <p>{t('suspended.what')}</p>

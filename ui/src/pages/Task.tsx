@@ -1,7 +1,7 @@
 // One task: why it stands where it stands, what became of every attempt, what it carries, and what can be done.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { At, clock, Command, CopyButton, Empty, Loading, Page, Section, Since, StateMark, Tabs, Trouble, Until } from '../components/basics';
+import { At, Broken, clock, Command, CopyButton, Empty, Loading, Page, Section, Since, StateMark, Tabs, Trouble, Until } from '../components/basics';
 import { Dialog } from '../components/Dialog';
 import { EditDialog } from '../components/EditDialog';
 import { JsonView } from '../components/JsonView';
@@ -124,7 +124,7 @@ function Shown({ data, error, refresh }: { data: Whole; error: Parameters<typeof
   ]);
   return (
     <Page
-      title={task.type}
+      title={<Broken name={task.type} />}
       actions={
         <>
           {near.back !== '' && <a class="button" href={near.back}>{t('task.back')}</a>}

@@ -98,6 +98,8 @@ export default {
   'queue.audit': 'Audit of this queue',
   'queue.workers': 'Workers of this queue',
   'queue.no_workers': 'No worker takes from this queue.',
+  'queue.missing': 'There is no queue {queue}',
+  'queue.all': 'All queues',
   'queue.back': 'Back to the queues',
 
   'workers.slots': '{used} of {slots} slots are in use',
@@ -143,7 +145,6 @@ export default {
   'system.acts_none': 'only look (read-only)',
   'system.time': 'Its clock',
   'system.id': 'Id',
-  'system.address': 'Address',
   'system.seen': 'Heard of',
   'system.this': 'this one',
   'system.comma': ', ',

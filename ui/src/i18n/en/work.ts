@@ -134,6 +134,7 @@ export default {
   'suspended.reason': 'Reason',
   'suspended.acts': 'Act',
   'suspended.no_error': 'no error was reported',
+  'suspended.see_errors': 'see its errors',
   'suspended.none': 'Nothing is suspended',
   'suspended.what': 'A task is suspended, and waits for you, when',
   'suspended.exhausted': 'it used up its attempts,',

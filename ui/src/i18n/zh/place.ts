@@ -100,6 +100,8 @@ export default {
   'queue.audit': '此队列的审计',
   'queue.workers': '处理此队列的工作节点',
   'queue.no_workers': '没有工作节点处理此队列。',
+  'queue.missing': '没有队列 {queue}',
+  'queue.all': '所有队列',
   'queue.back': '返回队列列表',
 
   'workers.slots': '{slots} 个槽位中已用 {used} 个',
@@ -145,7 +147,6 @@ export default {
   'system.acts_none': '仅查看（只读）',
   'system.time': '服务器时间',
   'system.id': '标识',
-  'system.address': '地址',
   'system.seen': '最近心跳',
   'system.this': '本实例',
   'system.comma': '、',

@@ -136,6 +136,7 @@ export default {
   'suspended.reason': '原因',
   'suspended.acts': '操作',
   'suspended.no_error': '没有报告错误',
+  'suspended.see_errors': '查看它的错误',
   'suspended.none': '没有挂起的任务',
   'suspended.what': '出现以下情况时，任务会挂起，等待人工处理：',
   'suspended.exhausted': '尝试次数已用完；',

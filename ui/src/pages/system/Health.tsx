@@ -29,15 +29,14 @@ function Instances() {
           <table>
             <thead>
               <tr>
-                <th scope="col">{t('system.id')}</th><th scope="col">{t('system.address')}</th><th scope="col">{t('system.version')}</th>
+                <th scope="col">{t('system.id')}</th><th scope="col">{t('system.version')}</th>
                 <th scope="col">{t('system.roles')}</th><th scope="col" class="num">{t('nav.workers')}</th><th scope="col" class="num">{t('system.up')}</th><th scope="col" class="num">{t('system.seen')}</th>
               </tr>
             </thead>
             <tbody>
               {all.map(one => (
                 <tr key={one.id}>
-                  <th scope="row"><span class="id">{one.id}</span>{one.self && <span class="muted"> {t('system.this')}</span>}</th>
-                  <td class="nowrap">{one.address ?? '–'}</td>
+                  <th scope="row" class="instance"><span class="id">{one.id}</span>{one.self && <span class="muted"> {t('system.this')}</span>}{one.address && <span class="muted">{one.address}</span>}</th>
                   <td>{one.version ?? '–'}</td>
                   <td>{one.roles?.map(role => word('role', role)).join(t('system.comma')) ?? '–'}</td>
                   <td class="num">{one.workers === undefined ? '–' : number(one.workers)}</td>
