@@ -79,7 +79,7 @@ constexpr std::array kOptions{
            kOnStore, put<&C::store, &C::Store::durability>},
     Option{"store.body_cache",
            Type::size,
-           "16MiB",
+           "14MiB",
            {0, 1024 * kGiB},
            "",
            "Memory for payloads and results that the embedded store keeps at hand.",

@@ -41,7 +41,7 @@ struct SqliteOptions {
         relaxed,  ///< It survives the death of the process; a power cut may take the last moments.
     };
     Durability durability = Durability::full;
-    std::size_t body_cache_bytes = std::size_t{16}
+    std::size_t body_cache_bytes = std::size_t{14}
                                    << 20;  ///< Payloads of the newest tasks; older ones are read.
     std::size_t finished_cache = 1'000;    ///< Finished tasks kept in memory.
     std::uint64_t reserve_bytes = std::uint64_t{512} << 20;  ///< With less free disk than this …
