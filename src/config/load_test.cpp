@@ -60,7 +60,7 @@ TEST_F(Load, without_any_word_everything_is_at_its_default) {
     EXPECT_EQ(c.server.drain, 10s);
     EXPECT_EQ(c.store.url.text, "sqlite:./holdfast-data");
     EXPECT_EQ(c.store.durability, Durability::full);
-    EXPECT_EQ(c.store.body_cache_bytes, 16U << 20);
+    EXPECT_EQ(c.store.body_cache_bytes, 14U << 20);
     EXPECT_EQ(c.retention.finished, Duration{0}) << "as suits the store";
     EXPECT_EQ(c.retention.feed, std::chrono::days{1});
     EXPECT_EQ(c.http.max_body_bytes, 1U << 20);
