@@ -337,6 +337,19 @@ test('from a task one goes to its neighbours, and back to its row', async () => 
   });
 });
 
+test('a list that is left while it still scrolls is left quietly', async () => {
+  await server.submit(60, { type: 'scroll.away', queue: 'scrolls' });
+  await withPage('tasks?q=queue:scrolls', async page => {
+    await page.getByText('60 tasks').waitFor();
+    await page.evaluate(() => {
+      document.querySelector('.vtable').scrollTop = 300;
+      document.querySelector('tbody a.id').click();
+    });
+    await page.getByRole('heading', { level: 1, name: 'scroll.away' }).waitFor();
+    await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+  });
+});
+
 test('one click opens a row, and one on its link remembers the list too', async () => {
   await server.submit(5, { type: 'click.me', queue: 'clicks' });
   await withPage('tasks?q=queue:clicks', async page => {

@@ -114,7 +114,8 @@ export function VTable<T>(props: VTableProps<T>) {
   });
 
   const onScroll = () => {
-    const at = Math.floor(scroller.current!.scrollTop / height);
+    if (!scroller.current) return; // the event comes a frame later, and the list may have been left by then
+    const at = Math.floor(scroller.current.scrollTop / height);
     const step = at - (at % STEP);
     if (step !== top) setTop(step);
   };
