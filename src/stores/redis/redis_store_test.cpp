@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -156,6 +157,41 @@ TEST_F(Redis, a_record_says_its_state_and_attempt_in_plain_words) {
 }
 
 // Seed 001: fails once and waits, is tried again, fails for good.
+TEST_F(Redis, a_new_task_is_written_alike_alone_and_with_something_beside_it) {
+    domain::Submission later = task(), gated = task(), large = task();
+    later.delay = 1h;
+    gated.gate = "user-7";
+    gated.gate_limit = 2;
+    large.payload = Json::quoted(std::string(2000, 'x'));
+    for (const domain::Submission& what : {task(), later, gated, large}) {
+        open();
+        Change change = submission(what);
+        const Uuid id = change.puts[0].header.id;
+        const auto committed = [&] {
+            EXPECT_EQ(commit(change), Verdict::committed);
+            std::map<std::string, std::string> seen;
+            const std::string key = "{hf:0}:task:" + id.text();
+            const Reply hash = call("HGETALL", key);
+            for (std::size_t i = 0; i < hash.root().size(); i += 2)
+                seen[std::string(hash.root()[i].text())] = hash.root()[i + 1].text();
+            if (seen.contains("x")) seen["x"] = "an entry";
+            seen["body"] = call("GET", key + ":body").root().text();
+            for (const std::string set : {"tasks:queued", "tasks:waiting", "wake"})
+                seen[set] = call("ZSCORE", "{hf:0}:" + set, id.text()).root().text();
+            seen["lane"] =
+                std::to_string(length("{hf:0}:" + std::string("lane:default||5|") + what.gate));
+            const Reply counts = call("HGETALL", "{hf:0}:counts");
+            for (std::size_t i = 0; i < counts.root().size(); i += 2)
+                seen[std::string(counts.root()[i].text())] = counts.root()[i + 1].text();
+            return seen;
+        };
+        const auto alone = committed();
+        call("FLUSHALL");
+        change.notes.push_back({change.puts[0].header.key(), "noticed", {}});
+        EXPECT_EQ(alone, committed()) << what.gate;
+    }
+}
+
 TEST_F(Redis, due_set_a_failed_task_leaves_its_stream_until_it_is_due) {
     domain::Submission what = task();
     what.policy.max = 2;

@@ -1,6 +1,7 @@
 #include "stores/redis/wire.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <unordered_map>
 
@@ -14,7 +15,8 @@ using holdfast::redis::Value;
 
 // ---- changes ----
 
-constexpr std::size_t kMostPieces = 6;        // of a body that stands in the hash
+/// Of a body that stands in the hash.
+constexpr std::array<std::string_view, 6> kPieceNames{"b", "b2", "b3", "b4", "b5", "b6"};
 constexpr std::size_t kLongestMessage = 200;  // of what an entry of the DLQ says
 
 std::string time_text(Time t) {
@@ -33,20 +35,29 @@ std::int64_t bound_ms(const Change& change, const Header& h) {
     return longest;
 }
 
+/// A body as the hash has it; none: it needs a key of its own.
+std::vector<std::string_view> pieces_of(const Bytes& body, const Manner& manner) {
+    const std::size_t each = std::max<std::size_t>(manner.longest_inside, 1);
+    const std::size_t count = std::max<std::size_t>((body.size() + each - 1) / each, 1);
+    std::vector<std::string_view> pieces;
+    if (count > kPieceNames.size()) return pieces;
+    for (std::size_t i = 0; i < count; ++i) pieces.push_back(body.view().substr(i * each, each));
+    return pieces;
+}
+
 /// In pieces for the hash, or whole for a key of its own.
 void encode_body(MsgWriter& out, const std::optional<Bytes>& body, const Manner& manner) {
-    const std::size_t size = body ? body->size() : 0;
-    const std::size_t pieces = std::max<std::size_t>(
-        (size + manner.longest_inside - 1) / std::max<std::size_t>(manner.longest_inside, 1), 1);
     if (!body) {
         out.none();
-    } else if (pieces > kMostPieces) {
-        out.text(body->view());
-    } else {
-        out.array(pieces);
-        for (std::size_t i = 0; i < pieces; ++i)
-            out.text(body->view().substr(i * manner.longest_inside, manner.longest_inside));
+        return;
     }
+    const auto pieces = pieces_of(*body, manner);
+    if (pieces.empty()) {
+        out.text(body->view());
+        return;
+    }
+    out.array(pieces.size());
+    for (const std::string_view piece : pieces) out.text(piece);
 }
 
 /// What the hash says of it, and what stands apart.
@@ -94,6 +105,42 @@ std::string encode_put(const domain::Put& put, const Change& change, const Manne
         .text(std::string_view(put.transition.message).substr(0, kLongestMessage))
         .number(bound_ms(change, h));
     return out.none().none().none().none().take();  // what the script finds out about it
+}
+
+/// What most submissions are: one new task, all of it in its hash, that waits for its turn or its time.
+bool is_plain_create(const domain::Put& put, const Manner& manner) {
+    const Header& h = put.header;
+    const bool waits = h.state == State::queued || h.state == State::waiting;
+    return put.expected_version == 0 && !put.erase && h.kind == domain::Kind::task && waits &&
+           h.fingerprint == 0 && put.body && !put.outcome && !pieces_of(*put.body, manner).empty();
+}
+
+std::string encode_create(const domain::Put& put, std::uint64_t nonce, const Manner& manner) {
+    Header h = put.header;
+    h.nonce = nonce;
+    std::string row, event;
+    domain::pack_event(event, h, put.transition);
+    MsgWriter out;
+    out.flag(true)
+        .text(h.id.text())
+        .text(domain::to_string(h.state))
+        .text(lane_name(h))
+        .number(h.gate_limit)
+        .text(h.queue + '|' + h.type)
+        .text(std::to_string(micros(h.created_at)))
+        .text(time_text(h.wake_at))
+        .text(event);
+    out.text("s").text(domain::to_string(h.state));
+    out.text("h").text(encode_hot(h));
+    out.text("a").text(std::to_string(h.attempt));
+    out.text("c").text(encode_cold(h));
+    if (put.audit) {
+        domain::pack(row, put.transition);
+        out.text("1").text(row);
+    }
+    for (std::size_t i = 0; const std::string_view piece : pieces_of(*put.body, manner))
+        out.text(kPieceNames.at(i++)).text(piece);
+    return out.take();
 }
 
 void encode_append(MsgWriter& out, const domain::Append& append) {
@@ -183,7 +230,9 @@ EncodedChange encode_change(const Change& change, const Manner& manner) {
     for (const domain::Put& put : change.puts)
         encoded.creates |= put.expected_version == 0 && !put.erase;
     if (only_puts && change.puts.size() == 1) {
-        encoded.bytes = encode_put(change.puts.front(), change, manner);
+        const domain::Put& put = change.puts.front();
+        encoded.bytes = is_plain_create(put, manner) ? encode_create(put, change.nonce, manner)
+                                                     : encode_put(put, change, manner);
         return encoded;
     }
     MsgWriter out;

@@ -67,9 +67,9 @@ local function hand_out(queue, lane, entry, ref)
   move('tasks:' .. to, ref, c[CREATED_AT])
   move('wake', ref, wake)
   if is_kept then
-    redis.call('HSET', key, 's', to, 'a', attempt, 'h', hot, h[VERSION], row_of(attempt), 'x', entry)
+    redis.call('HSET', key, 's', to, 'a', text(attempt), 'h', hot, text(h[VERSION]), row_of(attempt), 'x', entry)
   else
-    redis.call('HSET', key, 's', to, 'a', attempt, 'h', hot, h[VERSION], row_of(attempt))
+    redis.call('HSET', key, 's', to, 'a', text(attempt), 'h', hot, text(h[VERSION]), row_of(attempt))
   end
   feed[#feed + 1] = cmsgpack.pack('claimed', ref, h[VERSION], to, attempt, now, c[QUEUE], c[TYPE], c[TENANT])
   claimed[#claimed + 1] = {ref, to, attempt, hot, record[4], wake, body_of(key, record, 7),

@@ -1,6 +1,9 @@
 -- commit: apply each change whole or not at all, in order.
 -- ARGV   2 idle µs before a kept entry is handed out again   3 DLQ stream or ''   4 … one change each, as msgpack: a put
---        alone, or the number of puts, each put as a text, appends, adds, binds, permits, notes (false: none)
+--        alone, or true and a new task, or the number of puts, each put as a text, appends, adds, binds, permits, notes
+--        (false: none)
+--          task    id, state, lane, gate limit, queue .. | .. type, created µs, wake µs or '', feed event, and its hash
+--                  but for the entry: name, value …
 --          put     ref, expected version, epoch, nonce ('': any) and latest end of the lease (0: any), state, attempt,
 --                  h, c, history row or '', feed event, wake µs or '', lane, body (a table: its pieces, for the hash) or
 --                  false, outcome for the hash or false, outcome apart or false, is a task?, erase?, keep its entry
@@ -211,13 +214,13 @@ local function write(put, old)
   if put[STAYS] then keep_renewal(put, old) end
   local n, gone = 4, false
   fields[1], fields[2], fields[3], fields[4] = 's', put[STATE], 'h', put[HOT]
-  if not old or old[TRIES] ~= put[ATTEMPT] then fields[n + 1], fields[n + 2], n = 'a', put[ATTEMPT], n + 2 end
+  if not old or old[TRIES] ~= put[ATTEMPT] then fields[n + 1], fields[n + 2], n = 'a', text(put[ATTEMPT]), n + 2 end
   if not old or not old[SAME] then fields[n + 1], fields[n + 2], n = 'c', put[COLD], n + 2 end
   if put[ENTRY] then fields[n + 1], fields[n + 2], n = 'x', put[ENTRY], n + 2 end
   if put[BOUND] > 0 then fields[n + 1], fields[n + 2], n = 'u', bound_until(put[BOUND]), n + 2 end
   if put[OUTCOME] == '' then gone = 'o'
   elseif put[OUTCOME] then fields[n + 1], fields[n + 2], n = 'o', put[OUTCOME], n + 2 end
-  if put[ROW] ~= '' then fields[n + 1], fields[n + 2], n = put[EXPECTED_VERSION] + 1, put[ROW], n + 2 end
+  if put[ROW] ~= '' then fields[n + 1], fields[n + 2], n = text(put[EXPECTED_VERSION] + 1), put[ROW], n + 2 end
   if put[BODY] and old then redis.call('HDEL', put[KEY], unpack(PIECES)) end
   if type(put[BODY]) == 'table' then
     for i, piece in ipairs(put[BODY]) do fields[n + 1], fields[n + 2], n = PIECES[i], piece, n + 2 end
@@ -315,17 +318,31 @@ local function apply(puts, olds, beside)
   end
 end
 
+-- A new task, and nothing beside it: what prepare(), write() and gather() would do to it, in one go.
+local function create(id, state, lane, limit, family, created, wake, event, ...)
+  local key = P .. 'task:' .. id
+  if redis.call('EXISTS', key) == 1 then return {CONFLICT} end
+  if state == 'queued' then redis.call('HSET', key, 'x', push(lane, id, limit), ...)
+  else redis.call('HSET', key, ...) end
+  touch(id)
+  feed[#feed + 1] = event
+  count(family, '', state, 1)
+  move('tasks:' .. state, id, created)
+  if wake ~= '' then move('wake', id, wake) end
+  return 0
+end
+
 local NOTHING = {}
-local function read_change(packed)
-  local values = {cmsgpack.unpack(packed)}
+local function read_change(values)
   if type(values[1]) == 'string' then return {values}, NOTHING end
   local puts, n = {}, values[1]
   for i = 1, n do puts[i] = {cmsgpack.unpack(values[i + 1])} end
   return puts, {values[n + 2], values[n + 3], values[n + 4], values[n + 5], values[n + 6]}
 end
 
-local function commit(packed)
-  local puts, beside = read_change(packed)
+local function commit(first, ...)
+  if first == true then return create(...) end
+  local puts, beside = read_change({first, ...})
   local olds, skipped = {}, {}
   local objection = examine(puts, olds, beside, skipped)
   if objection then return objection end
@@ -333,9 +350,11 @@ local function commit(packed)
   return skipped[1] and {0, unpack(skipped)} or 0
 end
 
+local function commit_packed(change) return commit(cmsgpack.unpack(change)) end
+
 local outcomes = {now}
 for i = 4, #ARGV do
-  local done, outcome = pcall(commit, ARGV[i])
+  local done, outcome = pcall(commit_packed, ARGV[i])
   outcomes[#outcomes + 1] = done and outcome or tostring(type(outcome) == 'table' and outcome.err or outcome)
   if not done then break end
 end
