@@ -118,23 +118,23 @@ bool is_plain_create(const domain::Put& put, const Manner& manner) {
 std::string encode_create(const domain::Put& put, std::uint64_t nonce, const Manner& manner) {
     Header h = put.header;
     h.nonce = nonce;
-    std::string row, event;
+    std::string event;
     domain::pack_event(event, h, put.transition);
     MsgWriter out;
     out.flag(true)
         .text(h.id.text())
         .text(domain::to_string(h.state))
-        .text(lane_name(h))
-        .number(h.gate_limit)
-        .text(h.queue + '|' + h.type)
-        .text(std::to_string(micros(h.created_at)))
+        .text(std::to_string(h.attempt))
+        .text(encode_hot(h))
+        .text(encode_cold(h))
+        .text(event)
         .text(time_text(h.wake_at))
-        .text(event);
-    out.text("s").text(domain::to_string(h.state));
-    out.text("h").text(encode_hot(h));
-    out.text("a").text(std::to_string(h.attempt));
-    out.text("c").text(encode_cold(h));
+        .text(lane_name(h))
+        .text(h.queue + '|' + h.type)
+        .number(h.gate_limit)
+        .text(std::to_string(micros(h.created_at)));
     if (put.audit) {
+        std::string row;
         domain::pack(row, put.transition);
         out.text("1").text(row);
     }

@@ -2,8 +2,8 @@
 -- ARGV   2 idle µs before a kept entry is handed out again   3 DLQ stream or ''   4 … one change each, as msgpack: a put
 --        alone, or true and a new task, or the number of puts, each put as a text, appends, adds, binds, permits, notes
 --        (false: none)
---          task    id, state, lane, gate limit, queue .. | .. type, created µs, wake µs or '', feed event, and its hash
---                  but for the entry: name, value …
+--          task    id, state, attempt, h, c, feed event, wake µs or '', lane, queue .. | .. type, gate limit, created µs,
+--                  and what else is in its hash: name, value …
 --          put     ref, expected version, epoch, nonce ('': any) and latest end of the lease (0: any), state, attempt,
 --                  h, c, history row or '', feed event, wake µs or '', lane, body (a table: its pieces, for the hash) or
 --                  false, outcome for the hash or false, outcome apart or false, is a task?, erase?, keep its entry
@@ -319,11 +319,14 @@ local function apply(puts, olds, beside)
 end
 
 -- A new task, and nothing beside it: what prepare(), write() and gather() would do to it, in one go.
-local function create(id, state, lane, limit, family, created, wake, event, ...)
+local function create(_, id, state, attempt, hot, cold, event, wake, lane, family, limit, created, ...)
   local key = P .. 'task:' .. id
   if redis.call('EXISTS', key) == 1 then return {CONFLICT} end
-  if state == 'queued' then redis.call('HSET', key, 'x', push(lane, id, limit), ...)
-  else redis.call('HSET', key, ...) end
+  if state == 'queued' then
+    redis.call('HSET', key, 's', state, 'h', hot, 'a', attempt, 'c', cold, 'x', push(lane, id, limit), ...)
+  else
+    redis.call('HSET', key, 's', state, 'h', hot, 'a', attempt, 'c', cold, ...)
+  end
   touch(id)
   feed[#feed + 1] = event
   count(family, '', state, 1)
@@ -333,16 +336,18 @@ local function create(id, state, lane, limit, family, created, wake, event, ...)
 end
 
 local NOTHING = {}
-local function read_change(values)
+local function read_change(packed)
+  local values = {cmsgpack.unpack(packed)}
   if type(values[1]) == 'string' then return {values}, NOTHING end
   local puts, n = {}, values[1]
   for i = 1, n do puts[i] = {cmsgpack.unpack(values[i + 1])} end
   return puts, {values[n + 2], values[n + 3], values[n + 4], values[n + 5], values[n + 6]}
 end
 
-local function commit(first, ...)
-  if first == true then return create(...) end
-  local puts, beside = read_change({first, ...})
+local TRUE = 195  -- as msgpack
+local function commit(packed)
+  if string.byte(packed) == TRUE then return create(cmsgpack.unpack(packed)) end
+  local puts, beside = read_change(packed)
   local olds, skipped = {}, {}
   local objection = examine(puts, olds, beside, skipped)
   if objection then return objection end
@@ -350,11 +355,9 @@ local function commit(first, ...)
   return skipped[1] and {0, unpack(skipped)} or 0
 end
 
-local function commit_packed(change) return commit(cmsgpack.unpack(change)) end
-
 local outcomes = {now}
 for i = 4, #ARGV do
-  local done, outcome = pcall(commit_packed, ARGV[i])
+  local done, outcome = pcall(commit, ARGV[i])
   outcomes[#outcomes + 1] = done and outcome or tostring(type(outcome) == 'table' and outcome.err or outcome)
   if not done then break end
 end
