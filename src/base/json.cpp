@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json_check.h"
+#include "base/json_cursor.h"
 
 namespace holdfast {
 namespace {
@@ -47,14 +48,6 @@ std::string repaired(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return out;
-}
-
-/// Past the closing quote of the string that opens at `text[at]`. The text is valid JSON.
-std::size_t after_string(std::string_view text, std::size_t at) {
-    for (++at; text[at] != '"'; ++at) {
-        if (text[at] == '\\') ++at;
-    }
-    return at + 1;
 }
 
 std::size_t skip_space(std::string_view text, std::size_t at) {

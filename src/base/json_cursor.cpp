@@ -6,9 +6,6 @@
 #include <utility>
 
 namespace holdfast {
-namespace {
-
-/// Past the closing quote of the string that opens at `text[at]`.
 std::size_t after_string(std::string_view text, std::size_t at) {
     for (;;) {
         const std::size_t quote = text.find('"', at + 1);
@@ -18,6 +15,8 @@ std::size_t after_string(std::string_view text, std::size_t at) {
         at = quote;
     }
 }
+
+namespace {
 
 std::size_t after_nested(std::string_view text, std::size_t at) {
     std::size_t depth = 0;

@@ -7,8 +7,6 @@
 namespace holdfast {
 namespace {
 
-namespace json = boost::json;
-
 std::string nested(std::size_t depth, std::string_view open, std::string_view close) {
     std::string text;
     for (std::size_t i = 0; i < depth; ++i) text += open;
@@ -191,7 +189,7 @@ TEST(Json, an_object_is_written_member_by_member_with_values_as_they_are) {
                             .done();
     EXPECT_EQ(object.text(), R"({"n":-5,"t":"a\"b","some":"x","exact":1.50})");
     EXPECT_EQ(JsonObject{}.done().text(), "{}");
-    EXPECT_EQ(Json::of(json::array{1, "x", nullptr}).text(), R"([1,"x",null])");
+    EXPECT_EQ(Json::of(boost::json::array{1, "x", nullptr}).text(), R"([1,"x",null])");
 }
 
 TEST(Json, numbers_are_written_as_a_person_would) {

@@ -19,7 +19,7 @@ struct Acting {
     BulkWish all = {};  ///< What --query means.
 };
 
-constexpr std::string_view kUsage = "ID…|-q FILTER [--reason TEXT]";
+constexpr std::string_view kActUsage = "ID…|-q FILTER [--reason TEXT]";
 
 /// One refusal does not keep the others from being tried; the worst decides the exit code.
 int act_on_each(const Acting& acting, Context& context, const Act& act) {
@@ -72,7 +72,7 @@ int act_on(Acting acting, Context& context, const Act& act) {
 int simple_act(Acting acting, const Arguments& arguments, Io& io,
                json::object (client::Client::*method)(std::string_view, std::string_view)) {
     Context context(io);
-    Options options(acting.verb, std::string(kUsage), acting.about);
+    Options options(acting.verb, std::string(kActUsage), acting.about);
     declare(options, acting);
     return run_client(context, options, arguments, [&] {
         return act_on(acting, context, [&](client::Client& server, const std::string& id) {

@@ -8,7 +8,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Wish {
+struct QueueWish {
     std::string verb = "list", name;
     std::optional<std::int64_t> concurrency;
     std::optional<double> rate;
@@ -54,7 +54,7 @@ json::array list_of(json::value body) {
     return member != nullptr && member->is_array() ? std::move(member->get_array()) : json::array();
 }
 
-json::object changed(const Wish& wish, client::Client& server) {
+json::object changed(const QueueWish& wish, client::Client& server) {
     if (wish.verb == "pause") return server.pause_queue(wish.name);
     if (wish.verb == "resume") return server.resume_queue(wish.name);
     if (wish.verb == "close") return server.close_queue(wish.name);
@@ -76,7 +76,7 @@ json::object changed(const Wish& wish, client::Client& server) {
 
 int queues(const Arguments& arguments, Io& io) {
     Context context(io);
-    Wish wish;
+    QueueWish wish;
     Options options(
         "queues", "[list|pause|resume|close|open|limit] [QUEUE] [OPTIONS]",
         "Lists queues, or changes one: pause and resume handing out, close and open taking in.\n"

@@ -6,7 +6,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Wish {
+struct SubmitWish {
     std::string type, payload, queue, tenant, key, delay, run_at, timeout, lease, retry;
     std::string on_exhausted, traceparent;
     std::vector<std::string> labels;
@@ -27,7 +27,7 @@ json::value retry_of(const std::string& text, Io& io) {
     return json::object{{"policy", text}};
 }
 
-json::object task_of(const Wish& wish, Io& io) {
+json::object task_of(const SubmitWish& wish, Io& io) {
     json::object task{{"type", wish.type}};
     if (!wish.payload.empty()) task["payload"] = read_json(wish.payload, io);
     put(task, "queue", wish.queue);
@@ -58,7 +58,7 @@ json::object task_of(const Wish& wish, Io& io) {
 
 int submit(const Arguments& arguments, Io& io) {
     Context context(io);
-    Wish wish;
+    SubmitWish wish;
     Options options("submit", "TYPE [JSON|-|@FILE] [OPTIONS]",
                     "Submits a task and prints its id.\n"
                     "  holdfast submit image.resize '{\"w\":640}' --queue media --wait");

@@ -10,7 +10,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Wish {
+struct SuspendedWish {
     std::string verb = "list";
     std::vector<std::string> ids;
     client::Filter filter;
@@ -25,7 +25,7 @@ bool is_narrow(const client::Filter& filter) {
            !filter.until.empty();
 }
 
-int list_them(const Wish& wish, Context& context) {
+int list_them(const SuspendedWish& wish, Context& context) {
     constexpr std::int64_t kPage = 100;  // each comes with its history
     auto left = wish.all ? INT64_MAX : std::max<std::int64_t>(1, wish.limit.value_or(100));
     json::array tasks;
@@ -43,7 +43,7 @@ int list_them(const Wish& wish, Context& context) {
     return kOk;
 }
 
-int act(const Wish& wish, Context& context) {
+int act(const SuspendedWish& wish, Context& context) {
     auto& server = context.server();
     const bool resumes = wish.verb == "resume";
     if (!wish.ids.empty())
@@ -70,7 +70,7 @@ int act(const Wish& wish, Context& context) {
 
 int suspended(const Arguments& arguments, Io& io) {
     Context context(io);
-    Wish wish;
+    SuspendedWish wish;
     Options options("suspended", "[list|resume|discard] [ID…] [OPTIONS]",
                     "Tasks that wait for a person.\n"
                     "  holdfast suspended                     lists them with their last error\n"

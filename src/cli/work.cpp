@@ -19,7 +19,7 @@ namespace {
 /// A cancel comes with the answer to a heartbeat.
 constexpr std::chrono::seconds kHearCancelWithin{2};
 
-struct Wish {
+struct WorkWish {
     std::vector<std::string> queues, types, command;
     std::string name;
     std::optional<std::int64_t> slots;
@@ -31,7 +31,7 @@ struct Wish {
 
 class Runner {
   public:
-    Runner(const Wish& wish, const Context& context, const GroupGuard& guard)
+    Runner(const WorkWish& wish, const Context& context, const GroupGuard& guard)
         : wish_(wish), context_(context), guard_(guard) {}
 
     json::value run(client::Job& job) {
@@ -76,13 +76,13 @@ class Runner {
                         << std::flush;
     }
 
-    const Wish& wish_;
+    const WorkWish& wish_;
     const Context& context_;
     const GroupGuard& guard_;
     std::mutex speaking_;
 };
 
-void declare(Options& options, Wish& wish) {
+void declare(Options& options, WorkWish& wish) {
     options.texts(wish.queues, "-q,--queue", "QUEUE", "Take tasks of this queue (default)")
         .number(wish.slots, "-n,--slots", "So many at once (1)")
         .texts(wish.types, "--type", "TYPE", "Only these, where the queue has lanes by type")
@@ -94,7 +94,7 @@ void declare(Options& options, Wish& wish) {
         .rest(wish.command);
 }
 
-client::WorkerOptions worker_options(const Wish& wish, const Context& context) {
+client::WorkerOptions worker_options(const WorkWish& wish, const Context& context) {
     client::WorkerOptions out{.server = context.server_url(), .token = context.token()};
     out.worker = wish.name;
     if (!wish.queues.empty()) out.queues = wish.queues;
@@ -114,7 +114,7 @@ client::WorkerOptions worker_options(const Wish& wish, const Context& context) {
 
 int work(const Arguments& arguments, Io& io) {
     Context context(io);
-    Wish wish;
+    WorkWish wish;
     Options options(
         "work", "[--queue QUEUE] [--slots N] -- CMD…",
         "Runs CMD for every task: payload on its standard input, result as JSON on its standard\n"

@@ -16,10 +16,6 @@ using Kind = Entry::Kind;
 
 constexpr std::string_view kTables = "presets are tables like [presets.patient]";
 
-std::unexpected<Error> bad(std::string problem) {
-    return refuse(Code::invalid_argument, std::move(problem));
-}
-
 Result<> read_duration(const Entry& entry, Duration& into) {
     if (entry.kind != Kind::text) return bad("must be a duration as text, like \"30s\"");
     TRY(into, parse_duration(entry.text));

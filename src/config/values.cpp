@@ -10,6 +10,10 @@
 #include "config/options.h"
 
 namespace holdfast::config {
+std::unexpected<Error> bad(std::string problem) {
+    return refuse(Code::invalid_argument, std::move(problem));
+}
+
 namespace {
 
 struct Unit {
@@ -22,10 +26,6 @@ constexpr std::array kUnits{Unit{"TiB", std::int64_t{1} << 40}, Unit{"GiB", 1 <<
 constexpr std::array<std::string_view, 8> kSchemes{
     "memory:",          "sqlite:",           "redis://",          "rediss://",
     "redis-cluster://", "rediss-cluster://", "redis-sentinel://", "postgres://"};
-
-std::unexpected<Error> bad(std::string problem) {
-    return refuse(Code::invalid_argument, std::move(problem));
-}
 
 /// Digits only: no sign, no blank, nothing after them.
 Result<std::int64_t> parse_count(std::string_view text) {

@@ -35,6 +35,9 @@ struct Range {
 
 struct Option;
 
+/// What is wrong with a value, for a person.
+std::unexpected<Error> bad(std::string problem);
+
 /// The error says what is wrong and what would be right, without naming the option; it repeats no
 /// part of a store's address that may be a password.
 Result<Value> read_value(const Option& option, std::string_view text);

@@ -5,7 +5,7 @@
 namespace holdfast::domain {
 namespace {
 
-const Time kNow = Time{std::chrono::seconds{1'800'000'000}};
+const Time kThen = Time{std::chrono::seconds{1'800'000'000}};
 
 Act cancel() {
     return {{"ann", "wrong customer", "127.0.0.1"},
@@ -15,14 +15,14 @@ Act cancel() {
 }
 
 Record recorded(const Act& act) {
-    const Put put = audit_put(act, Uuid{1, 2}, kNow);
+    const Put put = audit_put(act, Uuid{1, 2}, kThen);
     return {put.header, *put.body, {}};
 }
 
 TEST(Audit, an_act_reads_back_as_it_was_written) {
     const AuditEntry entry = audit_entry(recorded(cancel()));
     EXPECT_EQ(entry.id, (Uuid{1, 2}));
-    EXPECT_EQ(entry.at, kNow);
+    EXPECT_EQ(entry.at, kThen);
     EXPECT_EQ(entry.act.by.who, "ann");
     EXPECT_EQ(entry.act.by.why, "wrong customer");
     EXPECT_EQ(entry.act.by.address, "127.0.0.1");
@@ -44,7 +44,7 @@ TEST(Audit, what_an_entry_does_not_say_reads_as_nothing) {
 }
 
 TEST(Audit, it_is_a_new_record_that_a_search_can_find) {
-    const Put put = audit_put(cancel(), Uuid{1, 2}, kNow);
+    const Put put = audit_put(cancel(), Uuid{1, 2}, kThen);
     EXPECT_EQ(put.expected_version, 0U);
     EXPECT_EQ(put.header.version, 1U);
     EXPECT_EQ(put.header.kind, Kind::audit);
@@ -62,7 +62,7 @@ TEST(Audit, a_name_with_line_breaks_makes_no_label_of_its_own) {
 }
 
 TEST(Audit, its_end_is_guarded_by_its_version) {
-    const Put put = audit_end(recorded(cancel()).header, kNow);
+    const Put put = audit_end(recorded(cancel()).header, kThen);
     EXPECT_TRUE(put.erase);
     EXPECT_EQ(put.expected_version, 1U);
 }

@@ -11,12 +11,6 @@ using namespace samples;
 
 const By kAnn{"ann", "because"};
 
-Refusal refused(const Record& record, const Command& command, Time now = kNow) {
-    const Decision decision = decide(record, command, now);
-    EXPECT_FALSE(decision);
-    return decision ? Refusal{} : decision.error();
-}
-
 /// Every way in which a worker's attempt can end without a result.
 std::vector<std::pair<Command, Time>> endings(const Record& task) {
     const Fence fence = task.header.fence();

@@ -9,12 +9,6 @@ namespace {
 
 using namespace samples;
 
-Refusal refused(const Record& record, const Command& command, Time now = kNow) {
-    const Decision decision = decide(record, command, now);
-    EXPECT_FALSE(decision);
-    return decision ? Refusal{} : decision.error();
-}
-
 Record waits_for_signal(std::optional<Duration> at_most = {}) {
     const Record task = running();
     return after(task, Yield{task.header.fence(), at_most, true});

@@ -9,17 +9,6 @@ namespace {
 
 using namespace samples;
 
-Refusal refused(const Record& record, const Command& command, Time now = kNow) {
-    const Decision decision = decide(record, command, now);
-    EXPECT_FALSE(decision);
-    return decision ? Refusal{} : decision.error();
-}
-
-Record dispatched() {
-    const Record queued = submitted();
-    return after(queued, claim(queued, State::dispatched));
-}
-
 TEST(Decide, a_claim_stamps_worker_lease_attempt_and_epoch) {
     const Record queued = submitted();
     const Header h = claimed(queued, kNow + 5s).header;

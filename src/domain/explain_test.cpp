@@ -14,10 +14,6 @@ Explanation explained(const Record& task, Time now = kNow, const QueueView& queu
     return explain(task.header, queue, gate_holders, now);
 }
 
-Record dispatched() {
-    return after(submitted(), claim(submitted(), State::dispatched));
-}
-
 TEST(Explain, a_task_in_its_lane_waits_for_a_worker) {
     const Explanation e = explained(submitted());
     EXPECT_EQ(e.code, Why::in_lane);

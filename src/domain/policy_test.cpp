@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Uuid kId{0x0193'0000'0000'7000, 42};
+constexpr Uuid kTask{0x0193'0000'0000'7000, 42};
 
 Policy random_policy(Rng& rng) {
     const auto delay = [&] {
@@ -40,24 +40,24 @@ Policy random_policy(Rng& rng) {
 
 TEST(Backoff, a_schedule_is_followed_and_its_last_value_repeats) {
     const Backoff b{.schedule = {1min, 5min, 15min}};
-    EXPECT_EQ(backoff(b, 0, kId), 1min) << "asked before any failure";
-    EXPECT_EQ(backoff(b, 1, kId), 1min);
-    EXPECT_EQ(backoff(b, 2, kId), 5min);
-    EXPECT_EQ(backoff(b, 3, kId), 15min);
-    EXPECT_EQ(backoff(b, 4, kId), 15min);
-    EXPECT_EQ(backoff(b, UINT32_MAX, kId), 15min);
+    EXPECT_EQ(backoff(b, 0, kTask), 1min) << "asked before any failure";
+    EXPECT_EQ(backoff(b, 1, kTask), 1min);
+    EXPECT_EQ(backoff(b, 2, kTask), 5min);
+    EXPECT_EQ(backoff(b, 3, kTask), 15min);
+    EXPECT_EQ(backoff(b, 4, kTask), 15min);
+    EXPECT_EQ(backoff(b, UINT32_MAX, kTask), 15min);
 }
 
 TEST(Backoff, exponential_delays_are_the_formula_with_its_cap_and_never_overflow) {
     const Backoff b{};  // 1 s × 2^(n−1), at most 10 min
     for (std::uint32_t n = 1; n < 70; ++n) {
         const double formula = std::min(1e6 * std::pow(2.0, n - 1), 600e6);
-        EXPECT_EQ(backoff(b, n, kId).count(), static_cast<std::int64_t>(formula)) << n;
+        EXPECT_EQ(backoff(b, n, kTask).count(), static_cast<std::int64_t>(formula)) << n;
     }
-    EXPECT_EQ(backoff(b, UINT32_MAX, kId), 10min);
-    EXPECT_EQ(backoff({.schedule = {}, .base = 0s}, 5, kId), 0s) << "0 is valid for backoff";
-    EXPECT_EQ(backoff({.schedule = {}, .base = 5s, .max = 0s}, 1, kId), 0s);
-    EXPECT_EQ(backoff({.schedule = {}, .base = 3s, .factor = 1}, 50, kId), 3s);
+    EXPECT_EQ(backoff(b, UINT32_MAX, kTask), 10min);
+    EXPECT_EQ(backoff({.schedule = {}, .base = 0s}, 5, kTask), 0s) << "0 is valid for backoff";
+    EXPECT_EQ(backoff({.schedule = {}, .base = 5s, .max = 0s}, 1, kTask), 0s);
+    EXPECT_EQ(backoff({.schedule = {}, .base = 3s, .factor = 1}, 50, kTask), 3s);
 }
 
 TEST(Backoff, jitter_takes_away_no_more_than_its_part_and_spreads) {
@@ -78,9 +78,9 @@ TEST(Backoff, jitter_takes_away_no_more_than_its_part_and_spreads) {
 
 TEST(Backoff, jitter_is_the_same_for_the_same_task_and_failure) {
     const Backoff b{.schedule = {100s}, .jitter = 1};
-    EXPECT_EQ(backoff(b, 1, kId), backoff(b, 1, kId));
-    EXPECT_NE(backoff(b, 1, kId), backoff(b, 2, kId));
-    EXPECT_NE(backoff(b, 1, kId), backoff(b, 1, {kId.high, kId.low + 1}));
+    EXPECT_EQ(backoff(b, 1, kTask), backoff(b, 1, kTask));
+    EXPECT_NE(backoff(b, 1, kTask), backoff(b, 2, kTask));
+    EXPECT_NE(backoff(b, 1, kTask), backoff(b, 1, {kTask.high, kTask.low + 1}));
 }
 
 TEST(Presets, are_those_of_the_requirements) {
@@ -92,9 +92,9 @@ TEST(Presets, are_those_of_the_requirements) {
         const Policy p = *preset(name);
         EXPECT_EQ(p.max, 10);
         EXPECT_EQ(p.on_outage, OnOutage::count);
-        EXPECT_EQ(backoff(p.backoff, 1, kId), 1s);
-        EXPECT_EQ(backoff(p.backoff, 10, kId), 512s);
-        EXPECT_EQ(backoff(p.backoff, 11, kId), 10min);
+        EXPECT_EQ(backoff(p.backoff, 1, kTask), 1s);
+        EXPECT_EQ(backoff(p.backoff, 10, kTask), 512s);
+        EXPECT_EQ(backoff(p.backoff, 11, kTask), 10min);
     }
     const Policy external = *preset("external");
     EXPECT_EQ(external.max, 0) << "provider errors never count";

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Time kNow = *parse_time("2026-11-17T12:00:00Z");
+const Time kNoon = *parse_time("2026-11-17T12:00:00Z");
 
 Header task() {
     Header h;
@@ -24,15 +24,15 @@ Header task() {
     h.retry_count = 2;
     h.priority = 7;
     h.fingerprint = 0xe7f1c0de12345678U;
-    h.created_at = kNow - 90min;
-    h.updated_at = kNow - 5min;
-    h.started_at = kNow - 20min;
-    h.due_at = kNow + 10min;
+    h.created_at = kNoon - 90min;
+    h.updated_at = kNoon - 5min;
+    h.started_at = kNoon - 20min;
+    h.due_at = kNoon + 10min;
     return h;
 }
 
 bool passes(const Header& header, std::string_view line) {
-    const auto clauses = parse_query(line, kNow);
+    const auto clauses = parse_query(line, kNoon);
     EXPECT_TRUE(clauses) << line << ": " << (clauses ? "" : clauses.error().detail);
     return clauses && matches(header, *clauses);
 }
@@ -41,13 +41,13 @@ bool passes(std::string_view line) {
 }
 
 QueryError error_of(std::string_view line) {
-    const auto clauses = parse_query(line, kNow);
+    const auto clauses = parse_query(line, kNoon);
     EXPECT_FALSE(clauses) << line << " can be read";
     return clauses ? QueryError{} : clauses.error();
 }
 
 TEST(Query, an_empty_line_means_every_task) {
-    EXPECT_TRUE(parse_query("", kNow)->empty());
+    EXPECT_TRUE(parse_query("", kNoon)->empty());
     EXPECT_TRUE(passes("  \t "));
 }
 
@@ -250,7 +250,7 @@ TEST(Query, letters_of_every_length_are_compared) {
 }
 
 TEST(Query, bodies_are_told_by_the_record_only) {
-    const auto clauses = parse_query(R"(error:~"429" input.user.name:Ann input.tags.1:b)", kNow);
+    const auto clauses = parse_query(R"(error:~"429" input.user.name:Ann input.tags.1:b)", kNoon);
     ASSERT_TRUE(clauses);
     ASSERT_EQ(clauses->size(), 3U);
     Record record{task(), Bytes(R"({"payload":{"user":{"name":"Ann","age":7},"tags":["a","b"]}})"),
@@ -261,7 +261,7 @@ TEST(Query, bodies_are_told_by_the_record_only) {
         EXPECT_TRUE(matches(record, clause));
     }
     const auto record_passes = [&](std::string_view line) {
-        const auto read = parse_query(line, kNow);
+        const auto read = parse_query(line, kNoon);
         return read &&
                std::ranges::all_of(*read, [&](const Clause& c) { return matches(record, c); });
     };
@@ -361,7 +361,7 @@ TEST(Query, no_line_however_odd_breaks_the_reader) {
                              "attempt:..", "created:..",
                              "，，",       "state:\\",
                              "\"\\"})
-        (void)parse_query(line, kNow);
+        (void)parse_query(line, kNoon);
 }
 
 }  // namespace

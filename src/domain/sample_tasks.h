@@ -1,6 +1,8 @@
 // Tasks for tests, brought into any state by the steps that really lead there.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
 
@@ -35,6 +37,13 @@ inline Record after(const Record& record, const Command& command, Time now = kNo
     return applied(record, decide(record, command, now).value());
 }
 
+/// Takes a step that must be refused.
+inline Refusal refused(const Record& record, const Command& command, Time now = kNow) {
+    const Decision decision = decide(record, command, now);
+    EXPECT_FALSE(decision);
+    return decision ? Refusal{} : decision.error();
+}
+
 inline Record submitted(const Submission& s = submission(), Time now = kNow) {
     return applied({}, decide_submit(s, kId, now));
 }
@@ -46,6 +55,10 @@ inline Claim claim(const Record& record, State to = State::running, Time now = k
             .lease = kDefaultLease};
 }
 
+inline Record dispatched() {
+    const Record queued = submitted();
+    return after(queued, claim(queued, State::dispatched));
+}
 /// Claimed by kWorker at `now`, for kDefaultLease.
 inline Record claimed(const Record& record, Time now = kNow) {
     return after(record, claim(record, State::running, now), now);

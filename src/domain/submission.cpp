@@ -148,32 +148,32 @@ Result<> read_concurrency(std::string_view field, const Json& value, Submission&
     return {};
 }
 
-struct Field {
+struct Member {
     std::string_view name;
     Result<> (*read)(std::string_view field, const Json& value, Submission& s);
 };
 
 // In this order whatever order they were sent in: a preset must not undo a more particular field.
-constexpr std::array kFields{
-    Field{"type", read_text<&Submission::type>},
-    Field{"queue", read_text<&Submission::queue>},
-    Field{"tenant", read_text<&Submission::tenant>},
-    Field{"payload", read_json<&Submission::payload>},
-    Field{"priority", read_priority},
-    Field{"labels", read_labels},
-    Field{"idempotency_key", read_text<&Submission::idempotency_key>},
-    Field{"traceparent", read_text<&Submission::traceparent>},
-    Field{"user", read_json<&Submission::user>},
-    Field{"placeholder", read_json<&Submission::placeholder>},
-    Field{"run_at", read_run_at},
-    Field{"delay", read_delay},
-    Field{"lease", read_lease},
-    Field{"retry", read_retry_field},
-    Field{"timeout", read_timeout},
-    Field{"on_exhausted", read_ending<&Policy::on_exhausted>},
-    Field{"on_timeout", read_ending<&Policy::on_timeout>},
-    Field{"on_outage", read_on_outage},
-    Field{"concurrency", read_concurrency},
+constexpr std::array kMembers{
+    Member{"type", read_text<&Submission::type>},
+    Member{"queue", read_text<&Submission::queue>},
+    Member{"tenant", read_text<&Submission::tenant>},
+    Member{"payload", read_json<&Submission::payload>},
+    Member{"priority", read_priority},
+    Member{"labels", read_labels},
+    Member{"idempotency_key", read_text<&Submission::idempotency_key>},
+    Member{"traceparent", read_text<&Submission::traceparent>},
+    Member{"user", read_json<&Submission::user>},
+    Member{"placeholder", read_json<&Submission::placeholder>},
+    Member{"run_at", read_run_at},
+    Member{"delay", read_delay},
+    Member{"lease", read_lease},
+    Member{"retry", read_retry_field},
+    Member{"timeout", read_timeout},
+    Member{"on_exhausted", read_ending<&Policy::on_exhausted>},
+    Member{"on_timeout", read_ending<&Policy::on_timeout>},
+    Member{"on_outage", read_on_outage},
+    Member{"concurrency", read_concurrency},
 };
 
 }  // namespace
@@ -210,11 +210,11 @@ Result<Submission> read_submission(const Json& json) {
         return invalid("body", "must be a JSON object describing a task");
     const auto members = json.members();
     for (const auto& member : members) {
-        if (std::ranges::find(kFields, member.name, &Field::name) == kFields.end())
+        if (std::ranges::find(kMembers, member.name, &Member::name) == kMembers.end())
             return invalid(member.name, "is not a field of a submission");
     }
     Submission s;
-    for (const Field& field : kFields) {
+    for (const Member& field : kMembers) {
         const auto member = std::ranges::find(members, field.name, &Json::Member::name);
         if (member == members.end()) continue;
         TRY_VOID(field.read(field.name, member->value, s));

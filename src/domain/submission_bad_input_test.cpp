@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Time kNow{std::chrono::sys_days{std::chrono::November / 15 / 2026}};
+constexpr Time kToday{std::chrono::sys_days{std::chrono::November / 15 / 2026}};
 
 struct Row {
     std::string field;   ///< what the error must name
@@ -167,18 +167,18 @@ const std::vector<Row> kRows{
 };
 
 /// What the door does with a request's object.
-Result<> enter(std::string_view text) {
+Result<> admit(std::string_view text) {
     TRY(const Json json, Json::parse(text));
     TRY(const Submission s, read_submission(json));
-    return validate(s, kNow);
+    return validate(s, kToday);
 }
 
 TEST(BadInput, is_refused_with_the_field_to_look_at) {
     EXPECT_GE(kRows.size(), 60U);
-    EXPECT_TRUE(enter(R"({"type":"t"})"));
+    EXPECT_TRUE(admit(R"({"type":"t"})"));
     for (const Row& row : kRows) {
         const std::string text = R"({"type":"t",)" + row.member + '}';
-        const auto result = enter(text);
+        const auto result = admit(text);
         ASSERT_FALSE(result) << text;
         EXPECT_EQ(result.error().code, Code::invalid_argument) << text;
         EXPECT_EQ(result.error().field, row.field) << text << '\n' << result.error().detail;
@@ -190,7 +190,7 @@ TEST(BadInput, without_a_good_type_is_refused) {
     for (const std::string& text :
          {std::string("{}"), std::string(R"({"type":""})"), std::string(R"({"type":null})"),
           std::string(R"({"type":"a b"})"), R"({"type":")" + kLong + "\"}"}) {
-        const auto result = enter(text);
+        const auto result = admit(text);
         ASSERT_FALSE(result) << text;
         EXPECT_EQ(result.error().field, "type") << text;
     }
@@ -199,7 +199,7 @@ TEST(BadInput, without_a_good_type_is_refused) {
 TEST(BadInput, that_is_no_object_is_refused) {
     for (const std::string_view text :
          {"null", "[]", "7", "\"{}\"", "[{\"type\":\"t\"}]", "true"}) {
-        const auto result = enter(text);
+        const auto result = admit(text);
         ASSERT_FALSE(result) << text;
         EXPECT_EQ(result.error().field, "body") << text;
     }
@@ -214,14 +214,14 @@ TEST(BadInput, that_is_no_json_never_gets_to_the_fields) {
           std::string(R"({"type":"t","payload":{"a":1,"a":2}})"),
           std::string("{\"type\":\"\xff\"}"), std::string(R"({"type":"t","payload":1e999})"),
           R"({"type":"t","payload":")" + std::string(1 << 20, 'x') + "\"}"}) {
-        const auto result = enter(text);
+        const auto result = admit(text);
         ASSERT_FALSE(result) << text.substr(0, 60);
         EXPECT_EQ(result.error().code, Code::invalid_argument);
     }
 }
 
 TEST(BadInput, in_an_error_can_be_answered_as_json) {
-    const auto result = enter(R"({"type":"t","delay":"xéééééééééééééééééééééééééééé"})");
+    const auto result = admit(R"({"type":"t","delay":"xéééééééééééééééééééééééééééé"})");
     ASSERT_FALSE(result);
     EXPECT_TRUE(Json::parse(Json::quoted(result.error().detail).text()))
         << "the text is cut in the middle of a character";
@@ -232,7 +232,7 @@ TEST(BadInput, made_in_cpp_is_held_to_the_same_rules) {
         Submission s;
         s.type = "t";
         change(s);
-        const auto result = validate(s, kNow);
+        const auto result = validate(s, kToday);
         return result ? std::string() : result.error().field;
     };
     EXPECT_EQ(field([](Submission&) {}), "");
@@ -248,7 +248,7 @@ TEST(BadInput, made_in_cpp_is_held_to_the_same_rules) {
     EXPECT_EQ(field([&](Submission& s) { s.user = much; }), "user");
     EXPECT_EQ(field([&](Submission& s) { s.placeholder = much; }), "placeholder");
     EXPECT_EQ(field([](Submission& s) { s.lease = 1min; }), "");
-    EXPECT_EQ(field([](Submission& s) { s.run_at = kNow + std::chrono::days{3650}; }), "");
+    EXPECT_EQ(field([](Submission& s) { s.run_at = kToday + std::chrono::days{3650}; }), "");
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Time kNow{std::chrono::sys_days{std::chrono::November / 15 / 2026}};
+constexpr Time kMidnight{std::chrono::sys_days{std::chrono::November / 15 / 2026}};
 
 /// What the door does with a request's object.
 Result<Submission> enter(std::string_view text) {
     TRY(const Json json, Json::parse(text));
     TRY(Submission s, read_submission(json));
-    TRY_VOID(validate(s, kNow));
+    TRY_VOID(validate(s, kMidnight));
     return s;
 }
 
@@ -60,7 +60,8 @@ TEST(Submission, needs_a_type_and_nothing_else) {
     EXPECT_EQ(s.priority, 5);
     EXPECT_TRUE(s.payload.is_null());
     EXPECT_EQ(s.policy, Policy{});
-    EXPECT_EQ(entered(R"({"type":"t","run_at":"2026-11-16T00:00:00+01:00"})").run_at, kNow + 23h);
+    EXPECT_EQ(entered(R"({"type":"t","run_at":"2026-11-16T00:00:00+01:00"})").run_at,
+              kMidnight + 23h);
     EXPECT_EQ(entered(R"({"type":"t","concurrency":{"key":"k"}})").gate_limit, 1U);
     EXPECT_EQ(entered(R"({"type":"t","on_exhausted":"suspend","on_outage":"count"})").policy,
               Policy{});

@@ -7,7 +7,7 @@
 namespace holdfast::engine {
 namespace {
 
-constexpr std::size_t kPage = 1000;
+constexpr std::size_t kAuditsAtOnce = 1000;
 
 }  // namespace
 
@@ -63,7 +63,8 @@ Async<Result<std::size_t>> Engine::trim_audit(Time before) {
     std::size_t seen = 0;
     std::size_t gone = 0;
     do {
-        CO_TRY(stores::Page page, co_await store_.list(all, cursor, kPage, stores::kListBudget));
+        CO_TRY(stores::Page page,
+               co_await store_.list(all, cursor, kAuditsAtOnce, stores::kListBudget));
         std::vector<domain::Change> ends;
         for (const stores::ListRow& row : page.rows) {
             if (++seen <= kMostAudit && row.header.created_at >= before) continue;

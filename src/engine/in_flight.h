@@ -1,9 +1,15 @@
-// How much is being committed right now.
+// Committing: how much is under way, and how often it is tried.
 #pragma once
 
 #include <cstddef>
 
+#include "base/time.h"
+
 namespace holdfast::engine {
+
+/// What may not have been committed is tried again, after a breath that grows.
+inline constexpr int kCommitTries = 3;
+inline constexpr Duration kBreath = std::chrono::milliseconds{20};
 
 class InFlight {
   public:

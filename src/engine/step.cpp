@@ -8,9 +8,6 @@
 namespace holdfast::engine {
 namespace {
 
-constexpr int kRounds = 3;
-constexpr Duration kBreath = std::chrono::milliseconds{20};
-
 Done done(const domain::Header& h, bool duplicate) {
     return {h.state, duplicate, h.version, h.pause_requested, h.cancel_requested};
 }
@@ -80,7 +77,7 @@ Async<Each<Done>> Engine::step(std::vector<Ask> asks, std::vector<domain::Record
     InFlight flight(in_flight_, asks.size());
 
     std::optional<Error> trouble;
-    for (int round = 0; round < kRounds && !pending.empty(); ++round) {
+    for (int round = 0; round < kCommitTries && !pending.empty(); ++round) {
         if (trouble) {
             Alarm breath(clock_, executor_);
             co_await breath.wait_for(kBreath * round);

@@ -7,9 +7,6 @@
 namespace holdfast::engine {
 namespace {
 
-constexpr int kTries = 3;
-constexpr Duration kBreath = std::chrono::milliseconds{20};
-
 std::vector<std::string> queues_of(const std::vector<domain::Submission>& submissions) {
     std::vector<std::string> names;
     for (const domain::Submission& s : submissions) {
@@ -93,7 +90,7 @@ Async<Each<Receipt>> Engine::submit(std::vector<domain::Submission> submissions)
     }
 
     Result<std::vector<stores::Outcome>> outcomes;
-    for (int attempt = 0; attempt < kTries && !entries.empty(); ++attempt) {
+    for (int attempt = 0; attempt < kCommitTries && !entries.empty(); ++attempt) {
         if (attempt > 0) {
             Alarm breath(clock_, executor_);
             co_await breath.wait_for(kBreath * attempt);

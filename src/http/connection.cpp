@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t kReadAtOnce = 16 * 1024;
 constexpr std::size_t kReadBig = 256 * 1024;
 constexpr std::size_t kFlushAt = 64 * 1024;
-constexpr std::size_t kKeptRoom = 64 * 1024;  ///< A larger buffer is given back after its request.
 
 }  // namespace
 

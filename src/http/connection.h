@@ -9,6 +9,9 @@
 
 namespace holdfast::http {
 
+/// A larger buffer is given back after its request.
+inline constexpr std::size_t kKeptRoom = std::size_t{64} << 10;
+
 class Connection {
   public:
     Connection(Server& server, Tcp::socket socket, std::string address);

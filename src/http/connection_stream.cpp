@@ -15,7 +15,6 @@ namespace beast = boost::beast;
 namespace ws = beast::websocket;
 
 constexpr std::size_t kMostUnsent = std::size_t{8} << 20;  ///< A worker this far behind is cut.
-constexpr std::size_t kKeptRoom = 64 * 1024;
 
 /// A worker's WebSocket: frames are queued, and written by one coroutine in order.
 class Socket final : public nodes::Line {

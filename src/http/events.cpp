@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kEvery = std::chrono::milliseconds{50};
 constexpr Duration kCountEvery = std::chrono::seconds{1};
-constexpr std::size_t kPage = 1000;
+constexpr std::size_t kEventsAtOnce = 1000;
 
 std::string sse(const domain::FeedEvent& e) {
     const auto state = [](domain::State s) {
@@ -159,10 +159,10 @@ Async<void> Events::round() {
             places.push_back(s->cursor_);
     }
     for (const std::string& place : places) {
-        auto feed = co_await engine_.feed(place, kPage);
+        auto feed = co_await engine_.feed(place, kEventsAtOnce);
         if (!feed) continue;  // the store is silent; the next round asks again
         const auto page = render(*std::move(feed));
-        more_ = more_ || page->events.size() == kPage;
+        more_ = more_ || page->events.size() == kEventsAtOnce;
         for (Subscriber* s : subscribers_) {
             if (s->page_ || s->cursor_ != place) continue;
             s->cursor_ = page->next;

@@ -9,8 +9,6 @@
 namespace holdfast::http {
 namespace {
 
-/// A long poll looks this often whether its caller is still there.
-constexpr Duration kLookAround = std::chrono::seconds{1};
 constexpr std::size_t kUsualPage = 100;
 
 }  // namespace

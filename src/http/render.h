@@ -8,6 +8,8 @@
 
 namespace holdfast::http {
 
+/// A long poll looks this often whether its caller is still there.
+inline constexpr Duration kLookAround = std::chrono::seconds{1};
 /// engine.get with a wait that ends when the caller has gone.
 Async<Result<domain::Record>> patiently(Call call, Uuid id, Duration wait);
 

@@ -123,7 +123,7 @@ constexpr std::array kReady{Promise{200, "Readiness", "It can take work."},
 constexpr std::array kDoctor{Promise{200, "Diagnosis", "What the doctor found."}};
 constexpr std::array kMetrics{Promise{200, "", "Prometheus text.", "text/plain"}};
 constexpr std::array kEvents{Promise{200, "", "Events as they happen.", "text/event-stream"}};
-constexpr std::array kPage{Promise{200, "", "A page for people.", "text/html"}};
+constexpr std::array kPageForPeople{Promise{200, "", "A page for people.", "text/html"}};
 constexpr std::array kFile{Promise{200, "", "Its content.", "*/*"}};
 constexpr std::array kIcon{Promise{200, "", "Its content.", "image/svg+xml"}};
 constexpr std::array kUpgrade{Promise{101, "", "The worker stream."}};
@@ -191,11 +191,11 @@ constexpr std::array kRoutes{
     Route{get, "/v1/instances", "listInstances", kSystem, "The instances that share this store.", list_instances, {}, kInstances},
     Route{get, "/v1/config", "getConfig", kSystem, "Every option with its value and source; secrets are left out.", get_config, {}, kConfig},
     Route{get, "/openapi.json", "getOpenapi", kSystem, "This description.", get_openapi, {}, kDescription},
-    Route{get, "/", "getDashboard", kSystem, "The dashboard.", get_page, {}, kPage, {}, Manner::page},
-    Route{get, "/ui", "getDashboardHome", kSystem, "The same.", get_page, {}, kPage, {}, Manner::page},
-    Route{get, "/ui/", "getDashboardOverview", kSystem, "The same.", get_page, {}, kPage, {}, Manner::page},
-    Route{get, "/ui/{page}", "getDashboardPage", kSystem, "A page of the dashboard.", get_page, {}, kPage, {}, Manner::page},
-    Route{get, "/ui/{page}/{item}", "getDashboardItem", kSystem, "Something on a page of the dashboard.", get_page, {}, kPage, {}, Manner::page},
+    Route{get, "/", "getDashboard", kSystem, "The dashboard.", get_page, {}, kPageForPeople, {}, Manner::page},
+    Route{get, "/ui", "getDashboardHome", kSystem, "The same.", get_page, {}, kPageForPeople, {}, Manner::page},
+    Route{get, "/ui/", "getDashboardOverview", kSystem, "The same.", get_page, {}, kPageForPeople, {}, Manner::page},
+    Route{get, "/ui/{page}", "getDashboardPage", kSystem, "A page of the dashboard.", get_page, {}, kPageForPeople, {}, Manner::page},
+    Route{get, "/ui/{page}/{item}", "getDashboardItem", kSystem, "Something on a page of the dashboard.", get_page, {}, kPageForPeople, {}, Manner::page},
     Route{get, "/assets/{file}", "getDashboardFile", kSystem, "A file of the dashboard.", get_asset, {}, kFile},
     Route{get, "/icon.svg", "getIcon", kSystem, "The dashboard's icon.", get_asset, {}, kIcon},
     // clang-format on

@@ -3,12 +3,11 @@
 
 #include "http/fields.h"
 #include "http/handlers.h"
+#include "http/render.h"
 #include "nodes/nodes.h"
 
 namespace holdfast::http {
 namespace {
-
-constexpr Duration kLookAround = std::chrono::seconds{1};
 
 /// Nobody is there to work on them: they go back as they came.
 Async<void> give_back(engine::Engine* engine, std::vector<engine::ClaimedTask> tasks) {

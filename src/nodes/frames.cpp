@@ -9,7 +9,6 @@
 namespace holdfast::nodes {
 namespace {
 
-constexpr std::size_t kMostNames = 100;
 constexpr std::size_t kLongestModel = 128;
 
 Result<> read_labels(JsonCursor& cursor, Hello& hello) {

@@ -20,6 +20,8 @@ Result<bool> read_bool(JsonCursor& cursor, std::string_view field);
 Result<Duration> read_duration(JsonCursor& cursor, std::string_view field);
 Result<std::int64_t> read_whole(JsonCursor& cursor, std::string_view field, std::int64_t least,
                                 std::int64_t most);
+/// Of queues, types or models in one list.
+inline constexpr std::size_t kMostNames = 100;
 Result<std::vector<std::string>> read_texts(JsonCursor& cursor, std::string_view field,
                                             std::size_t most);
 

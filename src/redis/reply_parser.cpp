@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-constexpr std::size_t kLineEnd = 2;
+constexpr std::size_t kLineEndSize = 2;
 constexpr std::size_t kVerbatimHead = 4;  // "txt:"
 constexpr std::uint64_t kMostReserved =
     1024;  // a count is only a promise: do not pay for it in advance
@@ -47,7 +47,7 @@ Reply ReplyParser::take() {
 /// False: the line is not whole yet.
 bool ReplyParser::take_line(std::string_view& bytes) {
     const std::size_t end = bytes.find('\n');
-    if (line_.size() + std::min(end, bytes.size()) > limits_.line + kLineEnd) {
+    if (line_.size() + std::min(end, bytes.size()) > limits_.line + kLineEndSize) {
         break_off("a line is too long");
         return false;
     }
@@ -62,11 +62,11 @@ bool ReplyParser::take_line(std::string_view& bytes) {
         whole = std::exchange(line_, {}).append(line);
         line = whole;
     }
-    if (line.size() <= kLineEnd || line[line.size() - kLineEnd] != '\r') {
+    if (line.size() <= kLineEndSize || line[line.size() - kLineEndSize] != '\r') {
         break_off("a line has no type or no proper end");
         return false;
     }
-    line.remove_suffix(kLineEnd);
+    line.remove_suffix(kLineEndSize);
     read_line(line);
     return true;
 }
@@ -138,7 +138,7 @@ void ReplyParser::open_body(char type, std::string_view count) {
     auto* const node = add(type == '!' ? Reply::Kind::error : Reply::Kind::text);
     if (node == nullptr) return;
     node->from = static_cast<std::uint32_t>(reply_.bytes_.size());
-    body_left_ = bytes + kLineEnd;
+    body_left_ = bytes + kLineEndSize;
     in_body_ = true;
     in_verbatim_ = type == '=';
 }
@@ -151,7 +151,7 @@ void ReplyParser::take_body(std::string_view& bytes) {
     body_left_ -= size;
     if (body_left_ > 0) return;
     if (!reply_.bytes_.ends_with("\r\n")) return break_off("a text is longer than was said");
-    reply_.bytes_.resize(reply_.bytes_.size() - kLineEnd);
+    reply_.bytes_.resize(reply_.bytes_.size() - kLineEndSize);
     auto& node = reply_.nodes_.back();
     if (in_verbatim_) node.from += kVerbatimHead;
     node.size = static_cast<std::uint32_t>(reply_.bytes_.size()) - node.from;

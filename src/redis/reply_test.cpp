@@ -11,24 +11,21 @@
 namespace holdfast::redis {
 namespace {
 
-using Kind = Reply::Kind;
-using Outcome = ReplyParser::Outcome;
-
 std::string shown(Value value) {
     switch (value.kind()) {
-        case Kind::null:
+        case Reply::Kind::null:
             return "null";
-        case Kind::integer:
+        case Reply::Kind::integer:
             return std::to_string(value.integer());
-        case Kind::real:
+        case Reply::Kind::real:
             return "r" + std::to_string(value.real());
-        case Kind::truth:
+        case Reply::Kind::truth:
             return value.integer() == 1 ? "yes" : "no";
-        case Kind::text:
+        case Reply::Kind::text:
             return "'" + std::string(value.text()) + "'";
-        case Kind::error:
+        case Reply::Kind::error:
             return "!" + std::string(value.text());
-        case Kind::array: {
+        case Reply::Kind::array: {
             std::string all = "[";
             for (const Value inner : value) all += shown(inner) + " ";
             return all + "]" + std::to_string(value.size());
@@ -41,18 +38,19 @@ std::string shown(Value value) {
 std::string read(std::string_view bytes, std::size_t split, ReplyLimits limits = {}) {
     ReplyParser parser(limits);
     std::string all;
-    Outcome last = Outcome::reply;
+    ReplyParser::Outcome last = ReplyParser::Outcome::reply;
     for (std::string_view piece : {bytes.substr(0, split), bytes.substr(split)}) {
         while (!piece.empty()) {
             last = parser.feed(piece);
-            if (last == Outcome::more) break;
-            if (last == Outcome::broken) return all + "broken: " + std::string(parser.fault());
-            all += last == Outcome::push ? ">" : "";
+            if (last == ReplyParser::Outcome::more) break;
+            if (last == ReplyParser::Outcome::broken)
+                return all + "broken: " + std::string(parser.fault());
+            all += last == ReplyParser::Outcome::push ? ">" : "";
             const Reply reply = parser.take();
             all += shown(reply.root()) + ";";
         }
     }
-    return all + (last == Outcome::more ? "more" : "");
+    return all + (last == ReplyParser::Outcome::more ? "more" : "");
 }
 
 /// The same wherever the bytes are torn apart.
@@ -121,7 +119,7 @@ TEST(redis_reply, a_huge_count_costs_nothing_until_its_values_come) {
 TEST(redis_reply, a_value_of_another_kind_is_zero_or_empty) {
     ReplyParser parser;
     std::string_view bytes = "*4\r\n$2\r\n17\r\n+1.5\r\n:3\r\n_\r\n";
-    ASSERT_EQ(parser.feed(bytes), Outcome::reply);
+    ASSERT_EQ(parser.feed(bytes), ReplyParser::Outcome::reply);
     const Reply reply = parser.take();
     const Value root = reply.root();
     EXPECT_EQ(root[0].integer(), 17);
@@ -141,7 +139,7 @@ TEST(redis_reply, a_value_of_another_kind_is_zero_or_empty) {
 TEST(redis_reply, a_moved_reply_is_still_whole) {
     ReplyParser parser;
     std::string_view bytes = "*2\r\n$20\r\nlonger than a string\r\n:1\r\n";
-    ASSERT_EQ(parser.feed(bytes), Outcome::reply);
+    ASSERT_EQ(parser.feed(bytes), ReplyParser::Outcome::reply);
     std::vector<Reply> kept;
     kept.push_back(parser.take());
     kept.emplace_back();

@@ -1,11 +1,9 @@
 #include <array>
 
-#include "redis/redis.h"
+#include "redis/slot_map.h"
 
 namespace holdfast::redis {
 namespace {
-
-constexpr std::uint16_t kSlots = 16'384;
 
 /// CRC16/XMODEM, byte by byte.
 constexpr std::array<std::uint16_t, 256> kTable = [] {

@@ -7,7 +7,7 @@ namespace holdfast::redis {
 namespace {
 
 template <class Number>
-std::optional<Number> number_of(std::string_view text) {
+std::optional<Number> plain_number(std::string_view text) {
     Number number = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failed != std::errc{} || end != text.data() + text.size()) return {};
@@ -87,8 +87,8 @@ Redirection redirection_in(std::string_view error, const std::string& asked_host
     const std::size_t colon = error.rfind(':');
     if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
         return found;
-    const auto slot = number_of<std::uint16_t>(error.substr(0, space));
-    const auto port = number_of<std::uint16_t>(error.substr(colon + 1));
+    const auto slot = plain_number<std::uint16_t>(error.substr(0, space));
+    const auto port = plain_number<std::uint16_t>(error.substr(colon + 1));
     if (!slot || *slot >= kSlots || !port || *port == 0) return found;
     return {.kind = kind,
             .slot = *slot,

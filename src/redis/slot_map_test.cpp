@@ -10,8 +10,6 @@
 namespace holdfast::redis {
 namespace {
 
-using Kind = Redirection::Kind;
-
 Result<SlotMap> map_of(std::string_view bytes) {
     ReplyParser parser;
     EXPECT_EQ(parser.feed(bytes), ReplyParser::Outcome::reply);
@@ -55,22 +53,23 @@ TEST(redis_slot_map, nonsense_is_refused) {
 
 TEST(redis_redirection, a_server_says_where_to_go) {
     const auto moved = redirection_in("MOVED 3999 127.0.0.1:6381", "asked");
-    EXPECT_EQ(moved.kind, Kind::moved);
+    EXPECT_EQ(moved.kind, Redirection::Kind::moved);
     EXPECT_EQ(moved.slot, 3999);
     EXPECT_EQ(moved.address, (Address{"127.0.0.1", 6381}));
     const auto ask = redirection_in("ASK 0 :6381", "asked");
-    EXPECT_EQ(ask.kind, Kind::ask);
+    EXPECT_EQ(ask.kind, Redirection::Kind::ask);
     EXPECT_EQ(ask.address, (Address{"asked", 6381}));
     EXPECT_EQ(redirection_in("MOVED 1 ::1:6381", "x").address, (Address{"::1", 6381}));
-    EXPECT_EQ(redirection_in("TRYAGAIN Multiple keys request", "x").kind, Kind::later);
-    EXPECT_EQ(redirection_in("CLUSTERDOWN The cluster is down", "x").kind, Kind::later);
+    EXPECT_EQ(redirection_in("TRYAGAIN Multiple keys request", "x").kind, Redirection::Kind::later);
+    EXPECT_EQ(redirection_in("CLUSTERDOWN The cluster is down", "x").kind,
+              Redirection::Kind::later);
 }
 
 TEST(redis_redirection, an_ordinary_error_or_half_of_one_leads_nowhere) {
     for (const std::string_view error :
          {"ERR no", "MOVED", "MOVED ", "MOVED 1", "MOVED x a:1", "MOVED 1 a", "MOVED 1 a:0",
           "MOVED 1 a:65536", "MOVED 16384 a:1", "MOVED -1 a:1", "ASK 1:1 a", ""})
-        EXPECT_EQ(redirection_in(error, "x").kind, Kind::none) << error;
+        EXPECT_EQ(redirection_in(error, "x").kind, Redirection::Kind::none) << error;
 }
 
 TEST(redis_backoff, the_first_pause_is_none_and_the_others_grow_to_the_longest) {

@@ -2,19 +2,13 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 namespace holdfast::redis {
 namespace {
 
 using boost::system::error_code;
-
-auto told_to(error_code& failed) {
-    return asio::redirect_error(asio::use_awaitable, failed);
-}
 
 class PlainStream final : public Stream {
   public:

@@ -3,6 +3,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
 #include <memory>
 #include <span>
@@ -15,6 +17,11 @@
 #include "redis/redis.h"
 
 namespace holdfast::redis {
+
+/// An operation's error is told there, and not thrown.
+inline auto told_to(boost::system::error_code& failed) {
+    return asio::redirect_error(asio::use_awaitable, failed);
+}
 
 struct Tls {
     std::string ca_file;

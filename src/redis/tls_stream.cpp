@@ -1,7 +1,5 @@
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include "redis/stream.h"
@@ -11,10 +9,6 @@ namespace {
 
 namespace ssl = asio::ssl;
 using boost::system::error_code;
-
-auto told_to(error_code& failed) {
-    return asio::redirect_error(asio::use_awaitable, failed);
-}
 
 class TlsStream final : public Stream {
   public:

@@ -115,7 +115,7 @@ class Child {
 };
 
 /// All lives of all directories so far.
-struct Tale {
+struct KillTale {
     std::uint64_t kills = 0;
     std::uint64_t directories = 0;
     std::uint64_t while_opening = 0;
@@ -137,7 +137,7 @@ std::optional<std::string> look(const std::string& directory, Time start, Promis
 
 /// What went wrong, if anything did.
 std::optional<std::string> use_directory(const std::string& directory, std::uint64_t kills, Rng rng,
-                                         Calendar& calendar, Tale& tale) {
+                                         Calendar& calendar, KillTale& tale) {
     Promises promises(rng());
     const std::uint64_t seed = rng();
     for (std::uint64_t life = 1; life <= kLivesOfADirectory && tale.kills < kills; ++life) {
@@ -161,7 +161,7 @@ std::optional<std::string> use_directory(const std::string& directory, std::uint
 }  // namespace
 
 int kill_processes(const Arguments& arguments) {
-    Tale tale;
+    KillTale tale;
     Calendar calendar;
     std::optional<std::string> wrong;
     std::uint64_t seed = arguments.seed;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kLivesOfADisk = 5;
 constexpr std::uint64_t kCallsOfALife = 70;
 
-struct Tale {
+struct PowerTale {
     std::uint64_t cuts = 0;
     std::uint64_t disks = 0;
     std::uint64_t while_opening = 0;
@@ -55,7 +55,7 @@ class PowerTest {
         tale_.told += promises.heard();
         return std::nullopt;
     }
-    Tale& tale() { return tale_; }
+    PowerTale& tale() { return tale_; }
 
   private:
     stores::SqliteOptions options(const BadDisk& disk) const {
@@ -94,7 +94,7 @@ class PowerTest {
     const Arguments& arguments_;
     Scratch scratch_;
     Calendar calendar_;
-    Tale tale_;
+    PowerTale tale_;
     // Of a whole life, about: the cuts are to come anywhere in it.
     std::uint64_t light_changes_ = 600;
     std::uint64_t heavy_changes_ = 3000;
@@ -104,7 +104,7 @@ class PowerTest {
 
 int cut_power(const Arguments& arguments) {
     PowerTest test(arguments);
-    Tale& tale = test.tale();
+    PowerTale& tale = test.tale();
     bool damaged = false;
     for (std::uint64_t seed = arguments.seed; tale.cuts < arguments.count && !damaged; ++seed) {
         const auto wrong = test.use_disk(seed);

@@ -24,7 +24,7 @@ bool must_end(const Fault& fault) {
     return fault.op == Op::sync || (fault.op == Op::write && fault.trouble == Trouble::io_error);
 }
 
-struct Tale {
+struct SweepTale {
     std::uint64_t faults = 0;
     std::uint64_t told = 0;
     std::map<std::string, std::uint64_t> overcome;  ///< It happened, and the store lived on.
@@ -80,7 +80,7 @@ class Sweep {
                       [&](BadDisk& disk) { disk.limit_to(bytes); });
     }
     const Promises& past() const { return past_; }
-    Tale& tale() { return tale_; }
+    SweepTale& tale() { return tale_; }
 
   private:
     std::optional<std::string> endure(const std::string& what, bool must_end, Rng rng,
@@ -144,7 +144,7 @@ class Sweep {
     Promises past_;
     Media left_;
     bool ran_ = false;  ///< The fault came before the store was closed.
-    Tale tale_;
+    SweepTale tale_;
 };
 
 bool complain(const Arguments& arguments, const std::string& what, const std::string& wrong) {
@@ -179,7 +179,7 @@ bool sweep_room(const Arguments& arguments, Sweep& sweep, std::uint64_t bytes) {
     return true;
 }
 
-void summarize(const Arguments& arguments, const Tale& tale, const std::string& ends) {
+void summarize(const Arguments& arguments, const SweepTale& tale, const std::string& ends) {
     std::uint64_t overcome = 0;
     for (const auto& [text, times] : tale.overcome) overcome += times;
     if (arguments.verbose) {

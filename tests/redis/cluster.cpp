@@ -23,7 +23,7 @@ std::unique_ptr<RedisCluster> cluster_of(int masters, int replicas_each = 0) {
     return *std::move(cluster);
 }
 
-Options options_for(const RedisCluster& cluster) {
+Options options_of(const RedisCluster& cluster) {
     auto options = parse_url(cluster.url());
     options->addresses.resize(1);  // the rest is found
     return *std::move(options);
@@ -50,7 +50,7 @@ std::unique_ptr<RedisCluster> RedisClusterOfThree::cluster_;
 
 TEST_F(RedisClusterOfThree, every_key_goes_to_the_server_that_has_its_slot) {
     constexpr int kKeys = 300;
-    Started client(world_, options_for(*cluster_));
+    Started client(world_, options_of(*cluster_));
     ASSERT_TRUE(client.result) << client.result.error().detail;
     EXPECT_EQ(client->trouble(), std::nullopt);
     for (int i = 0; i < kKeys; ++i) {
@@ -76,7 +76,7 @@ TEST_F(RedisClusterOfThree, the_slot_of_a_key_is_what_the_server_says) {
 }
 
 TEST_F(RedisClusterOfThree, call_each_asks_every_master_and_a_call_without_key_any) {
-    Started client(world_, options_for(*cluster_));
+    Started client(world_, options_of(*cluster_));
     const auto replies = world_.run(client->call_each(Command("CLUSTER", "MYID")));
     ASSERT_TRUE(replies);
     std::set<std::string> ids;
@@ -86,7 +86,7 @@ TEST_F(RedisClusterOfThree, call_each_asks_every_master_and_a_call_without_key_a
 }
 
 TEST_F(RedisClusterOfThree, a_slot_that_moved_is_found_again) {
-    Started client(world_, options_for(*cluster_));
+    Started client(world_, options_of(*cluster_));
     const std::uint16_t slot = slot_of("moving");
     const int from = cluster_->master_of(slot);
     const int to = (from + 1) % 3;
@@ -103,7 +103,7 @@ TEST_F(RedisClusterOfThree, a_slot_that_moved_is_found_again) {
 }
 
 TEST_F(RedisClusterOfThree, while_a_slot_is_on_its_way_every_key_of_it_is_found) {
-    Started client(world_, options_for(*cluster_));
+    Started client(world_, options_of(*cluster_));
     const std::uint16_t slot = slot_of("{way}");
     const int from = cluster_->master_of(slot);
     const int to = (from + 1) % 3;
@@ -163,7 +163,7 @@ TEST_F(RedisClusterOfThree,
     const auto place = static_cast<std::size_t>(first);
     const auto proxy = testing::FaultProxy::start(cluster_->servers()[place]->port());
     announce(*cluster_, place, (*proxy)->port());
-    auto options = options_for(*cluster_);
+    auto options = options_of(*cluster_);
     options.call_timeout = 60s;
     std::vector<Result<Reply>> answers;
     TaskGroup group(world_.io.get_executor());
@@ -206,7 +206,7 @@ TEST_F(RedisClusterOfThree, a_caller_who_is_cancelled_leaves_nothing_behind) {
     const int from = cluster_->master_of(slot);
     const int to = (from + 1) % 3;
     {
-        Started client(world_, options_for(*cluster_));
+        Started client(world_, options_of(*cluster_));
         ASSERT_EQ(client.said("{way}1", Command("MSET", "{way}1", 1, "{way}2", 2)), "OK");
         ASSERT_TRUE(cluster_->begin_migration(slot, to));
         ASSERT_TRUE(cluster_->move_keys(slot, to, 1));
@@ -223,7 +223,7 @@ TEST_F(RedisClusterOfThree, a_caller_who_is_cancelled_leaves_nothing_behind) {
 
 TEST_F(RedisClusterOfThree, what_is_published_anywhere_is_heard) {
     std::vector<std::string> heard;
-    Started client(world_, options_for(*cluster_));
+    Started client(world_, options_of(*cluster_));
     client->subscribe("news", [&](std::string_view message) { heard.emplace_back(message); });
     EXPECT_TRUE(world_.wait([&] {
         for (const auto& server : cluster_->servers())
@@ -236,7 +236,7 @@ TEST(redis_cluster, a_server_that_is_no_cluster_is_refused_with_its_own_words) {
     World world;
     const auto server = testing::RedisServer::start();
     ASSERT_TRUE(server);
-    auto options = redis::options_for((*server)->port());
+    auto options = options_for((*server)->port());
     options.mode = Options::Mode::cluster;
     Started client(world, options);
     ASSERT_FALSE(client.result);
@@ -248,7 +248,7 @@ TEST(redis_cluster, when_a_master_dies_its_replica_is_found) {
     World world;
     const auto cluster = cluster_of(3, 1);
     int others = 0;
-    Started client(world, options_for(*cluster));
+    Started client(world, options_of(*cluster));
     ASSERT_TRUE(client.result) << client.result.error().detail;
     client->on_another_server([&] { ++others; });
     ASSERT_EQ(client.said("n", Command("SET", "n", 1)), "OK");

@@ -7,9 +7,6 @@
 namespace holdfast::simulation {
 namespace {
 
-const Error kDown{Code::unavailable, "the store is down", {}};
-constexpr std::int64_t kShortestSyncUs = 200;
-constexpr std::uint64_t kSyncSpreadUs = 3000;
 /// About as many as a group makes, so that a cut comes anywhere in it, and also behind it.
 constexpr std::uint64_t kChangesOfAGroup = 30;
 

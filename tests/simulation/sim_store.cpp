@@ -9,10 +9,6 @@ namespace {
 
 using stores::memory::Index;
 
-const Error kDown{Code::unavailable, "the store is down", {}};
-constexpr std::int64_t kShortestSyncUs = 200;
-constexpr std::uint64_t kSyncSpreadUs = 3000;
-
 domain::Epoch counted_epoch(domain::Epoch last, Time) {
     return domain::Epoch{static_cast<std::int64_t>(last) + 1};
 }

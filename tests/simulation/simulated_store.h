@@ -11,6 +11,11 @@
 
 namespace holdfast::simulation {
 
+inline const Error kDown{Code::unavailable, "the store is down", {}};
+/// How long a sync takes.
+inline constexpr std::int64_t kShortestSyncUs = 200;
+inline constexpr std::uint64_t kSyncSpreadUs = 3000;
+
 class SimulatedStore : public stores::Store {
   public:
     /// Power is lost now and comes back after `outage`.

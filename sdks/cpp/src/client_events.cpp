@@ -13,7 +13,7 @@ namespace holdfast::client {
 namespace {
 
 /// The server says something every 15 s, if only that it is there.
-constexpr std::chrono::seconds kSilence{45};
+constexpr std::chrono::seconds kEventSilence{45};
 
 std::string target_of(const EventOptions& options, const std::string& since) {
     std::string path = "/v1/events";
@@ -48,7 +48,7 @@ class Listener {
         const std::stop_callback shut(stop_, [&] { connection.shut_down(); });
         request.target = target_of(options_, since_);
         request.headers.emplace_back("Accept", "text/event-stream");
-        const auto deadline = [] { return HttpConnection::Clock::now() + kSilence; };
+        const auto deadline = [] { return HttpConnection::Clock::now() + kEventSilence; };
         const auto head = connection.open_stream(request, deadline());
         if (head.status >= 400)
             throw problem(head.status, data_of(head.body), head.retry_after, head.request_id);

@@ -38,7 +38,7 @@ constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kLargestFrame = std::size_t{256} << 20;
 constexpr std::size_t kWriteBuffer = std::size_t{256} << 10;  ///< Masking copies through it.
 constexpr std::chrono::seconds kConnectTimeout{10};
-constexpr std::chrono::seconds kSilence{
+constexpr std::chrono::seconds kStreamSilence{
     30};  ///< Half of it: a ping; all of it: the connection is dead.
 constexpr std::chrono::seconds kGoodbye{2};
 
@@ -195,7 +195,7 @@ Async<std::optional<std::string>> WorkStream::Impl::connect() {
 }
 
 void WorkStream::Impl::greet(Socket& connection) const {
-    connection.set_option(websocket::stream_base::timeout{kConnectTimeout, kSilence, true});
+    connection.set_option(websocket::stream_base::timeout{kConnectTimeout, kStreamSilence, true});
     connection.set_option(websocket::stream_base::decorator(
         [token = options.token](websocket::request_type& request) {
             request.set(beast::http::field::user_agent, "holdfast-cpp");

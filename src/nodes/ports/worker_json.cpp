@@ -5,8 +5,6 @@
 namespace holdfast::nodes {
 namespace {
 
-constexpr std::size_t kMostNames = 100;
-
 std::unexpected<Error> not_an_object() {
     return invalid("body", "must be a JSON object");
 }

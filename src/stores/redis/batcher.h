@@ -20,14 +20,15 @@
 
 namespace holdfast::stores::redis {
 
+/// The most tasks in one script: more would keep other callers waiting too long.
+inline constexpr std::size_t kScriptTasks = 64;
+
 /// `Item::weight` and `Item::bytes` say how much of a call an item fills. Items of one caller go out in their order.
 template <class Item, class Answer>
 class Batcher {
   public:
     static constexpr std::size_t kMostCalls =
         2;  ///< Under way at once: one is carried out, one travels.
-    static constexpr std::size_t kMostWeight =
-        64;  ///< More would keep other callers waiting too long.
     static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
     /// One answer per item, in order.
@@ -43,7 +44,7 @@ class Batcher {
         for (std::size_t i = 0; i < items.size(); ++i)
             pending_.push_back({std::move(items[i]), question, i});
         if (!pending_.empty()) start();
-        if (pending_.size() > kMostWeight) start();  // more than one call takes
+        if (pending_.size() > kScriptTasks) start();  // more than one call takes
         while (question->open > 0)
             co_await question->answered.async_wait(asio::as_tuple(asio::use_awaitable));
         co_return std::move(question->answers);
@@ -90,9 +91,9 @@ class Batcher {
         std::vector<Pending> batch;
         std::size_t weight = 0;
         std::size_t bytes = 0;
-        while (!pending_.empty() && weight < kMostWeight && bytes < kMostBytes) {
+        while (!pending_.empty() && weight < kScriptTasks && bytes < kMostBytes) {
             const Item& next = pending_.front().item;
-            if (!batch.empty() && weight + next.weight > kMostWeight) break;
+            if (!batch.empty() && weight + next.weight > kScriptTasks) break;
             weight += next.weight;
             bytes += next.bytes.size();
             batch.push_back(std::move(pending_.front()));

@@ -45,7 +45,6 @@ class RedisStore::Inside {
         std::string cursor = "0";
         std::vector<std::string> lanes = {};
     };
-    static constexpr std::size_t kSweepStep = 64;
     /// One call. True in `ended`: it was the last of a round.
     Async<Result<std::size_t>> sweep_some(Broom* at, std::size_t most, bool* ended);
     /// Its settings may be others, and its last writes lost.

@@ -16,7 +16,6 @@ using redis::FeedPlace;
 using redis::Shard;
 using namespace std::chrono_literals;
 
-constexpr std::size_t kScriptTasks = 64;
 /// The record of an entry that nobody knows may still be on its way for so long.
 constexpr Duration kMissingFor = 1min;
 /// Whose tasks the sweep looks at; the others have neither lane nor timer.
@@ -45,7 +44,8 @@ Async<Result<std::size_t>> RedisStore::trim(TrimRequest request) {
         while (!left.empty() && gone < request.limit) {
             std::vector<Shard*> with_more;
             for (Shard* shard : left) {
-                const std::size_t asked = std::min({kScriptTasks, share, request.limit - gone});
+                const std::size_t asked =
+                    std::min({redis::kScriptTasks, share, request.limit - gone});
                 if (asked == 0) break;
                 CO_TRY(const Reply reply,
                        co_await shard->run(in.scripts.trim,
@@ -76,7 +76,7 @@ Async<Result<std::size_t>> RedisStore::trim(TrimRequest request) {
 Async<Result<std::size_t>> RedisStore::Inside::sweep_some(Broom* at, std::size_t most,
                                                           bool* ended) {
     Shard& shard = *shards[at->shard];
-    const std::string count = std::to_string(std::min(most, kSweepStep));
+    const std::string count = std::to_string(std::min(most, redis::kScriptTasks));
     if (at->phase < kSweptStates.size()) {
         CO_TRY(const Reply reply,
                co_await shard.run(scripts.sweep,
@@ -116,7 +116,7 @@ Async<Result<std::size_t>> RedisStore::Inside::sweep_some(Broom* at, std::size_t
 Async<Result<std::size_t>> RedisStore::sweep(std::size_t limit) {
     std::size_t mended = 0;
     bool ended = false;
-    for (std::size_t looked = 0; looked < limit && !ended; looked += Inside::kSweepStep) {
+    for (std::size_t looked = 0; looked < limit && !ended; looked += redis::kScriptTasks) {
         CO_TRY(const std::size_t some,
                co_await inside_->sweep_some(&inside_->broom, limit - looked, &ended));
         mended += some;
@@ -129,7 +129,7 @@ Async<Result<std::size_t>> RedisStore::reconcile() {
     std::size_t mended = 0;
     for (bool ended = false; !ended;) {
         CO_TRY(const std::size_t some,
-               co_await inside_->sweep_some(&round, Inside::kSweepStep, &ended));
+               co_await inside_->sweep_some(&round, redis::kScriptTasks, &ended));
         mended += some;
     }
     co_return mended;

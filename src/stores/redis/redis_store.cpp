@@ -61,7 +61,7 @@ Async<void> RedisStore::Inside::meet_another_server() {
     Broom round;
     std::size_t mended = 0;
     for (bool ended = false; !ended && !closing;) {
-        const auto some = co_await sweep_some(&round, kSweepStep, &ended);
+        const auto some = co_await sweep_some(&round, redis::kScriptTasks, &ended);
         if (!some) co_return;  // the next server, or the usual sweep, will do it
         mended += *some;
     }

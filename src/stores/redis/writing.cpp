@@ -13,8 +13,6 @@ using holdfast::redis::Reply;
 using holdfast::redis::Value;
 using redis::Shard;
 
-constexpr std::size_t kScriptTasks = 64;
-
 bool is_of_one_partition(const Change& change) {
     return std::ranges::all_of(change.puts, [&](const domain::Put& put) {
         return put.header.id.partition() == change.partition;
@@ -116,7 +114,7 @@ ClaimRequest part_of(const ClaimRequest& request, std::size_t place, std::size_t
         return static_cast<std::uint32_t>(whole / parts + (place < whole % parts ? 1 : 0));
     };
     ClaimRequest mine = request;
-    mine.max = std::min<std::uint32_t>(part(request.max), kScriptTasks);
+    mine.max = std::min<std::uint32_t>(part(request.max), redis::kScriptTasks);
     for (ClaimQueue& queue : mine.queues) {
         if (queue.max != UINT32_MAX) queue.max = part(queue.max);
     }
@@ -249,7 +247,8 @@ Async<Result<std::vector<Record>>> RedisStore::claim(ClaimRequest request) {
         Shard* shard = in.shards[in.next_shard++ % in.shards.size()].get();
         if (in.shards.size() > 1 && !shard->has_work) continue;
         std::vector<Shard*> calls{shard};
-        if (request.max > kScriptTasks) calls.push_back(shard);  // Redis need not wait for us
+        if (request.max > redis::kScriptTasks)
+            calls.push_back(shard);  // Redis need not wait for us
         CO_TRY_VOID(co_await in.claim_from(std::move(calls), &request, &claimed));
         break;
     }
@@ -268,7 +267,7 @@ Async<Result<std::vector<Record>>> take_due(Shard* shard, const redis::Scripts* 
                                             std::size_t limit) {
     std::vector<Record> rung;
     while (rung.size() < limit) {
-        const std::size_t asked = std::min(kScriptTasks, limit - rung.size());
+        const std::size_t asked = std::min(redis::kScriptTasks, limit - rung.size());
         CO_TRY(const Reply reply,
                co_await shard->run(scripts->due,
                                    {std::to_string(asked), std::to_string(kDuePush.count())}));

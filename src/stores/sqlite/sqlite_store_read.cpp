@@ -26,7 +26,7 @@ struct SqliteStore::FinishedPage {
 
 namespace {
 
-std::uint64_t micros(Time time) {
+std::uint64_t stamp_of(Time time) {
     return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
@@ -302,7 +302,7 @@ Async<Result<SqliteStore::FinishedPage>> SqliteStore::list_finished(Filter filte
     FinishedQuery query;
     query.states = wanted_states(filter, true);
     query.top =
-        is_set(filter.until) ? std::min(top, micros(filter.until) + scribe_->drift() + 1) : top;
+        is_set(filter.until) ? std::min(top, stamp_of(filter.until) + scribe_->drift() + 1) : top;
     if (query.states.empty() || filter.kind != domain::Kind::task) co_return FinishedPage{};
     std::set<std::uint64_t> families;
     for (const sqlite::FamilyRow& row : scribe_->families().rows()) {
@@ -335,7 +335,7 @@ Async<Result<SqliteStore::FinishedPage>> SqliteStore::list_finished(Filter filte
         query.by = FinishedQuery::By::family;
         query.values.assign(families.begin(), families.end());
     }
-    const std::uint64_t bottom = is_set(filter.since) ? micros(filter.since) : 0;
+    const std::uint64_t bottom = is_set(filter.since) ? stamp_of(filter.since) : 0;
     co_return co_await reading(
         [this, query = std::move(query), sieve, bottom, limit, budget]() -> Tried<FinishedPage> {
             FinishedPage page;
