@@ -1,8 +1,7 @@
 // Tasks for tests, brought into any state by the steps that really lead there.
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -37,11 +36,11 @@ inline Record after(const Record& record, const Command& command, Time now = kNo
     return applied(record, decide(record, command, now).value());
 }
 
-/// Takes a step that must be refused.
+/// Takes a step that must be refused: throws when it is allowed.
 inline Refusal refused(const Record& record, const Command& command, Time now = kNow) {
     const Decision decision = decide(record, command, now);
-    EXPECT_FALSE(decision);
-    return decision ? Refusal{} : decision.error();
+    if (decision) throw std::logic_error("a step that must be refused was allowed");
+    return decision.error();
 }
 
 inline Record submitted(const Submission& s = submission(), Time now = kNow) {
