@@ -54,28 +54,6 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
     return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
 
-/// Past the value that begins at `text[at]`. The text is valid JSON.
-std::size_t after_value(std::string_view text, std::size_t at) {
-    std::size_t depth = 0;
-    do {
-        const char c = text[at];
-        if (c == '"') {
-            at = after_string(text, at);
-        } else if (c == '{' || c == '[') {
-            ++depth;
-            ++at;
-        } else if (c == '}' || c == ']') {
-            --depth;
-            ++at;
-        } else if (depth == 0) {
-            return std::min(text.find_first_of(",}] \t\r\n", at), text.size());
-        } else {
-            ++at;
-        }
-    } while (depth > 0);
-    return at;
-}
-
 /// Rewrites one valid JSON text, from its own letters: a number that no machine word holds keeps
 /// all its digits.
 class Canonical {

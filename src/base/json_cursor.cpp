@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace holdfast {
+
 std::size_t after_string(std::string_view text, std::size_t at) {
     for (;;) {
         const std::size_t quote = text.find('"', at + 1);
@@ -42,6 +43,13 @@ std::size_t after_word(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+std::size_t after_value(std::string_view text, std::size_t at) {
+    const char c = text[at];
+    return c == '"'               ? after_string(text, at)
+           : c == '{' || c == '[' ? after_nested(text, at)
+                                  : after_word(text, at);
+}
 
 void JsonCursor::skip_space() {
     while (at_ < text_.size() &&
@@ -83,10 +91,7 @@ std::optional<std::string_view> JsonCursor::next_member() {
 }
 
 std::string_view JsonCursor::take_text() {
-    const std::size_t begin = at_;
-    at_ = is_string()                 ? after_string(text_, at_)
-          : is_object() || is_array() ? after_nested(text_, at_)
-                                      : after_word(text_, at_);
+    const std::size_t begin = std::exchange(at_, after_value(text_, at_));
     return text_.substr(begin, at_ - begin);
 }
 

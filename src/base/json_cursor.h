@@ -11,8 +11,9 @@
 
 namespace holdfast {
 
-/// Past the closing quote of the string that opens at `text[at]`. The text is valid JSON.
+/// Past the string that opens at `text[at]`, and past the value that begins there. The text is valid JSON.
 std::size_t after_string(std::string_view text, std::size_t at);
+std::size_t after_value(std::string_view text, std::size_t at);
 
 /// Stands before a value of a Json, which outlives it. The Json is valid, so nothing here fails; but
 /// whoever reads must read what is there: look at `is_…` first, and read or skip each value once.
