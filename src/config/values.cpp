@@ -10,6 +10,7 @@
 #include "config/options.h"
 
 namespace holdfast::config {
+
 std::unexpected<Error> bad(std::string problem) {
     return refuse(Code::invalid_argument, std::move(problem));
 }

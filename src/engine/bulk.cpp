@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 1000;     ///< More matches than this become a job.
 constexpr std::size_t kCounted = 50'000;  ///< So many are counted before a job begins.
-constexpr std::size_t kMostAtOnce = 500;
+constexpr std::size_t kJobStep = 500;     ///< So many tasks a job acts on at a time.
 constexpr std::size_t kRefusalsKept = 100;
 constexpr std::size_t kReasonsKept = 50;
 constexpr std::size_t kJobsShown = 100;
@@ -184,8 +184,7 @@ Async<void> Engine::run_bulk(domain::Record record) {
     if (job.header.state != State::running) co_return;
     const double rate = job.request.rate;
     const std::size_t most =
-        rate > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>(rate), 1, kMostAtOnce)
-                 : kMostAtOnce;
+        rate > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>(rate), 1, kJobStep) : kJobStep;
     const std::uint64_t before = job.report.matched;
     auto advanced = co_await bulk_page(std::move(job), most);
     if (!advanced) co_return;  // the store is silent: the timer rings again
